@@ -1,0 +1,1 @@
+"""Pure functions from tables to tables."""

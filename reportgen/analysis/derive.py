@@ -1,0 +1,120 @@
+"""Derived metrics: formulas over metrics and parameters, read by a small arithmetic parser and never run as code.
+
+A formula knows numbers, `+ - * / // % **`, brackets, the functions `min max abs sqrt log2 log10 ceil floor`, parameters
+by name, metrics by the profiler's own name (`dram__bytes_read.sum`, in base units), and `time`: the time of the region's
+kernels in seconds.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reportgen.evidence.errors import UserError
+
+TIME = "gpu__time_duration.sum"
+_LONGEST = 500
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: math.pow,
+}
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "sqrt": math.sqrt,
+    "log2": math.log2,
+    "log10": math.log10,
+    "ceil": math.ceil,
+    "floor": math.floor,
+}
+
+
+class FormulaError(UserError):
+    """A formula that cannot be read; `path` is the derived metric's name."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A formula, read and checked; `names` are the metrics and parameters that it needs."""
+
+    text: str
+    names: frozenset[str]
+    _tree: ast.expr
+
+    def __call__(self, values: Mapping[str, float]) -> float:
+        """Return the formula's value, NaN where it is not defined (a division by 0, a root of a negative number).
+
+        Raises `KeyError` for a name that `values` lacks.
+        """
+        try:
+            result = float(_evaluate(self._tree, values))
+        except (ArithmeticError, ValueError):
+            return math.nan
+        return result if math.isfinite(result) else math.nan
+
+
+def parse(metric: str, text: str) -> Expression:
+    """Read the formula `text` of the derived metric `metric`; raise `FormulaError` that names the place and the mend."""
+    if len(text) > _LONGEST:
+        raise FormulaError(metric, f"the formula is longer than {_LONGEST} characters", "shorten it")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        names = frozenset(_names(tree, metric, text))
+    except SyntaxError as error:
+        raise FormulaError(
+            metric, f"the formula '{text}' cannot be read at character {error.offset or 1}", "write it like 2*n**3 / time / 1e12"
+        ) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise FormulaError(metric, f"the formula '{text[:40]}' cannot be read", "write it like 2*n**3 / time / 1e12") from None
+    return Expression(text, names, tree)
+
+
+def _names(node: ast.expr, metric: str, text: str) -> set[str]:
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return set()
+    if isinstance(node, ast.Name | ast.Attribute) and (name := _dotted(node)):
+        return {name}
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
+        return _names(node.operand, metric, text)
+    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        return _names(node.left, metric, text) | _names(node.right, metric, text)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not node.keywords:
+        return set().union(*(_names(argument, metric, text) for argument in node.args))
+    what = ast.get_source_segment(text.strip(), node) or text
+    raise FormulaError(
+        metric,
+        f"the formula holds '{what}' at character {node.col_offset + 1}, which is not arithmetic",
+        f"use numbers, names, + - * / // % ** and {', '.join(_FUNCTIONS)}",
+    )
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (head := _dotted(node.value)):
+        return f"{head}.{node.attr}"
+    return ""
+
+
+def _evaluate(node: ast.expr, values: Mapping[str, float]) -> float:
+    if isinstance(node, ast.Constant):
+        return float(node.value)  # type: ignore[arg-type]
+    if isinstance(node, ast.UnaryOp):
+        value = _evaluate(node.operand, values)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp):
+        return float(_BINARY[type(node.op)](_evaluate(node.left, values), _evaluate(node.right, values)))
+    if isinstance(node, ast.Call):
+        assert isinstance(node.func, ast.Name)
+        return float(_FUNCTIONS[node.func.id](*(_evaluate(argument, values) for argument in node.args)))
+    return values[_dotted(node)]

@@ -1,0 +1,252 @@
+"""The processed table: one row for each annotation, configuration and metric, per backend, workload and scenario.
+
+The first columns bear nsight-python's names, so that scripts written for it go on working; ours follow. Statistics keep
+to the rules of evidence (`statistics`), kernels are combined by the metric's own rule (`combine`), and derived metrics are
+evaluated for each run before anything is averaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from reportgen.analysis import combine, derive, statistics
+from reportgen.evidence.errors import UserError
+from reportgen.evidence.provenance import Provenance
+from reportgen.evidence.samples import PARAM, param_columns
+
+SM_CLOCK = "gpc__cycles_elapsed.avg.per_second"
+NSIGHT_COLUMNS = (
+    *("AvgValue", "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper", "RelativeStdDevPct"),
+    *("StableMeasurement", "Metric", "Unit", "Kernel", "GPU", "Host", "ComputeClock", "MemoryClock"),
+)
+OUR_COLUMNS = (
+    *("Median", "Q1", "Q3", "NumProcesses", "SMClockObserved", "NumKernels", "Backend", "Workload", "Scenario", "State"),
+    *("Suite", "Benchmark", "Reason", "Row"),
+)
+_STATISTICS = {
+    "AvgValue": "mean",
+    "StdDev": "deviation",
+    "MinValue": "low",
+    "MaxValue": "high",
+    "CI95_Lower": "ci_low",
+    "CI95_Upper": "ci_high",
+    "Median": "median",
+    "Q1": "q1",
+    "Q3": "q3",
+}
+_IDENTITY = ("suite", "benchmark", "backend", "workload", "scenario")
+
+
+class Formula(Protocol):
+    """A derived metric as a bundle keeps it."""
+
+    @property
+    def metric(self) -> str:
+        """Return the derived metric's name."""
+
+    @property
+    def formula(self) -> str:
+        """Return the arithmetic."""
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the result."""
+
+
+def row_id(identity: Sequence[str]) -> str:
+    """Return the first 12 hex digits of the SHA-256 of a row's identity, as a JSON list of texts."""
+    return hashlib.sha256(json.dumps(list(identity), ensure_ascii=False).encode()).hexdigest()[:12]
+
+
+def table(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Provenance | None = None) -> pd.DataFrame:
+    """Make the processed table of a samples table; rows keep the order in which their first sample was taken.
+
+    Raises `UserError` when a parameter's name is that of a column.
+    """
+    return from_runs(runs(samples, formulas), provenance)
+
+
+def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = ()) -> pd.DataFrame:
+    """Return one row for each run and metric (`combine.per_run`), derived metrics among them."""
+    measured = combine.per_run(samples)
+    derived = [_derive(measured, formula) for formula in formulas]
+    return pd.concat([measured, *derived], ignore_index=True) if derived else measured
+
+
+def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd.DataFrame:
+    """Make the processed table from `runs`."""
+    params = param_columns(per_run)
+    names = [p.removeprefix(PARAM) for p in params]
+    _check_names(names)
+    keys = [*_IDENTITY, *params, "annotation", "metric"]
+    number = per_run.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
+    first = np.unique(number, return_index=True)[1]
+    head = per_run.iloc[first]
+    out: dict[str, Any] = {"Annotation": head["annotation"].astype("object").to_numpy()}
+    for param, name in zip(params, names, strict=True):
+        out[name] = [decoded(text) for text in head[param]]
+    count = len(first)
+    out |= _statistics(per_run, number, count)
+    out |= {name: head[c].astype("object").to_numpy() for name, c in (("Metric", "metric"), ("Unit", "unit"), ("Kernel", "kernel"))}
+    out |= _machine(provenance)
+    out["NumKernels"] = _most(per_run["kernels"].to_numpy(), number, count)
+    for name in ("suite", "benchmark", "backend", "workload", "scenario"):
+        out[name.capitalize()] = head[name].astype("object").to_numpy()
+    out |= _states(per_run, number, count)
+    identities = head[keys].astype("object").to_numpy()
+    out["Row"] = [row_id(identity) for identity in identities]
+    frame = pd.DataFrame(out, index=range(count))
+    frame["SMClockObserved"] = _clock(frame, names)
+    return frame[["Annotation", *names, *NSIGHT_COLUMNS, *OUR_COLUMNS]]
+
+
+def _check_names(names: Sequence[str]) -> None:
+    taken = {"Annotation", *NSIGHT_COLUMNS, *OUR_COLUMNS}
+    for name in names:
+        if name in taken:
+            raise UserError(None, f"the parameter '{name}' has the name of a column of the processed table", "rename the parameter")
+
+
+def decoded(text: str) -> Any:
+    """Return a parameter's value; what is not a number or a word stays canonical JSON, an absent one is empty."""
+    if text == "":
+        return ""
+    value = json.loads(text)
+    return value if isinstance(value, str | int | float | bool) else text
+
+
+def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int) -> dict[str, Any]:
+    columns = {name: np.full(count, np.nan) for name in _STATISTICS}
+    num_runs = np.zeros(count, dtype=np.int64)
+    num_processes = np.zeros(count, dtype=np.int64)
+    for rows, matrix, processes in _layouts(per_run, number):
+        found = statistics.summarise_rows(matrix, processes)
+        for name, key in _STATISTICS.items():
+            columns[name][rows] = found[key]
+        num_runs[rows], num_processes[rows] = found["runs"], found["processes"]
+    mean, deviation = columns["AvgValue"], columns["StdDev"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(deviation == 0, 0.0, np.abs(deviation / mean) * 100)
+    relative[~np.isfinite(relative)] = np.nan
+    stable = [None if math.isnan(r) else bool(r < statistics.STABLE_BELOW_PCT) for r in relative]
+    rounded = {name: statistics.round_digits(column) for name, column in columns.items()}
+    rounded["RelativeStdDevPct"] = statistics.round_digits(relative)
+    return {**rounded, "NumRuns": num_runs, "NumProcesses": num_processes, "StableMeasurement": np.array(stable, dtype="object")}
+
+
+def _layouts(
+    per_run: pd.DataFrame, number: np.ndarray[Any, Any]
+) -> Iterator[tuple[np.ndarray[Any, Any], statistics.Array, np.ndarray[Any, Any]]]:
+    """Yield the rows that share one layout of runs and processes as matrices of shape (rows, runs)."""
+    ok = (per_run["state"] == "ok").to_numpy() & np.isfinite(per_run["value"].to_numpy())
+    process = per_run["process"].to_numpy(dtype="int64", na_value=0)[ok]
+    run = per_run["run"].to_numpy(dtype="int64", na_value=0)[ok]
+    value, group = per_run["value"].to_numpy()[ok], number[ok]
+    order = np.lexsort((run, process, group))
+    value, group, process = value[order], group[order], process[order]
+    rows, starts, sizes = np.unique(group, return_index=True, return_counts=True)
+    layouts: dict[tuple[int, bytes], list[int]] = {}
+    for index, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        layouts.setdefault((int(size), process[start : start + size].tobytes()), []).append(index)
+    for (size, _), members in layouts.items():
+        at = starts[members][:, None] + np.arange(size)
+        yield rows[members], value[at], process[at[0]]
+
+
+def _most(values: np.ndarray[Any, Any], number: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    most = np.zeros(count, dtype=np.int64)
+    np.maximum.at(most, number, values)
+    return most
+
+
+def _machine(provenance: Provenance | None) -> dict[str, Any]:
+    """Give the columns that say where it ran; clocks are the rated ones in kHz, as nsight-python has them."""
+
+    def fact(key: str) -> Any:
+        found = provenance.facts.get(key) if provenance is not None else None
+        return None if found is None else found.value
+
+    def khz(key: str) -> float | str:
+        value = fact(key)
+        return "" if value is None else float(value) / 1000
+
+    return {
+        "GPU": fact("gpu.name") or "",
+        "Host": fact("host.name") or "",
+        "ComputeClock": khz("clocks.sm_rated_hz"),
+        "MemoryClock": khz("clocks.memory_rated_hz"),
+    }
+
+
+def _states(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int) -> dict[str, Any]:
+    """A row is ok when one of its runs is; runs that are not are counted in its reason."""
+    state = np.full(count, "ok", dtype="object")
+    reason = np.full(count, "", dtype="object")
+    bad = (per_run["state"] != "ok").to_numpy()
+    if bad.any():
+        total = np.bincount(number, minlength=count)
+        missing = np.bincount(number[bad], minlength=count)
+        worst = per_run.loc[bad, ["state", "reason"]].astype("object").groupby(number[bad]).first()
+        for row, (its_state, its_reason) in zip(worst.index, worst.to_numpy(), strict=True):
+            if missing[row] == total[row]:
+                state[row], reason[row] = its_state, its_reason
+            else:
+                reason[row] = f"{missing[row]} of {total[row]} runs {its_state}: {its_reason}"
+    return {"State": state, "Reason": reason}
+
+
+def _clock(frame: pd.DataFrame, params: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Return for each row the SM clock in hz that was seen during the same runs, NaN where it was not measured."""
+    keys = ["Suite", "Benchmark", "Backend", "Workload", "Scenario", *params, "Annotation"]
+    number = frame.astype({k: "object" for k in keys}).groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    clocks = (frame["Metric"] == SM_CLOCK).to_numpy()
+    seen = np.full(int(number.max()) + 1 if len(number) else 0, np.nan)
+    seen[number[clocks]] = frame["AvgValue"].to_numpy()[clocks]
+    return seen[number] if len(number) else np.array([])
+
+
+def _derive(measured: pd.DataFrame, formula: Formula) -> pd.DataFrame:
+    """Evaluate one formula for each run."""
+    expression = derive.parse(formula.metric, formula.formula)
+    params = param_columns(measured)
+    keys = [*_IDENTITY, "process", *params, "annotation", "run"]
+    number = measured.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
+    first = np.unique(number, return_index=True)[1]
+    needed = {derive.TIME if name == "time" else name for name in expression.names}
+    metric = measured["metric"].astype("object")
+    chosen = metric.isin(needed).to_numpy() & (measured["state"] == "ok").to_numpy()
+    values: list[dict[str, float]] = [_numbers(measured.iloc[row], params) for row in first]
+    for group, name, value in zip(number[chosen], metric[chosen], measured["value"].to_numpy()[chosen], strict=True):
+        values[group][name] = value
+        if name == derive.TIME:
+            values[group]["time"] = value / 1e9
+    timed = {int(g): row for g, row in zip(number[chosen], np.flatnonzero(chosen), strict=True)}
+    out = measured.iloc[[timed.get(g, int(row)) for g, row in enumerate(first)]].copy().reset_index(drop=True)
+    out = out.astype({"metric": "object", "unit": "object", "state": "object", "reason": "object"})
+    out["metric"], out["unit"], out["state"], out["reason"] = formula.metric, formula.unit, "ok", ""
+    results = [_result(expression, known) for known in values]
+    out["value"] = [value for value, _ in results]
+    bad = [reason != "" for _, reason in results]
+    out.loc[bad, "state"] = "dropped"
+    out.loc[bad, "reason"] = [reason for _, reason in results if reason]
+    return out
+
+
+def _numbers(row: pd.Series[Any], params: Sequence[str]) -> dict[str, float]:
+    known = {param.removeprefix(PARAM): decoded(row[param]) for param in params}
+    return {name: float(value) for name, value in known.items() if isinstance(value, int | float)}
+
+
+def _result(expression: derive.Expression, known: dict[str, float]) -> tuple[float, str]:
+    missing = sorted(expression.names - known.keys())
+    if missing:
+        return math.nan, f"the formula needs {', '.join(missing)}, which this run does not have"
+    value = expression(known)
+    return value, "" if not math.isnan(value) else "the formula has no value here"

@@ -1,0 +1,203 @@
+"""Statistics by the rules of evidence: an interval has its n, and nothing is made of fewer than three.
+
+Source of the formulas: Student (1908) for the interval of a mean; for ratios the same on logarithms, paired where the
+runs are pairs, else Welch (1947).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+STABLE_BELOW_PCT = 2.0
+FEWEST = 3
+
+Unit = Literal["process", "run"]
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@cache
+def t_quantile(freedom: float) -> float:
+    """Return the 97.5 % quantile of Student's t with `freedom` degrees of freedom."""
+    return float(special.stdtrit(freedom, 0.975))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % confidence interval over `n` units, each a process mean or a run."""
+
+    low: float
+    high: float
+    n: int
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A mean over runs with its spread; `interval` is None with under three runs and processes."""
+
+    mean: float
+    deviation: float  # sample standard deviation over runs; NaN for one run
+    low: float
+    high: float
+    median: float
+    q1: float
+    q3: float
+    runs: int
+    processes: int
+    interval: Interval | None
+
+    @property
+    def relative_pct(self) -> float:
+        """Return the standard deviation in percent of the mean: NaN where either is not known."""
+        if self.deviation == 0:
+            return 0.0
+        return abs(self.deviation / self.mean) * 100 if self.mean else math.nan
+
+    @property
+    def stable(self) -> bool | None:
+        """Tell whether the relative deviation is under 2 %; None when a single run cannot tell."""
+        relative = self.relative_pct
+        return None if math.isnan(relative) else relative < STABLE_BELOW_PCT
+
+
+def summarise(values: Sequence[float] | Array, processes: Sequence[int] | Array) -> Summary:
+    """Summarise the values of single runs, `processes[i]` being the process in which `values[i]` was taken."""
+    table = summarise_rows(np.asarray([values], dtype=float), np.asarray(processes))
+    one = {name: column[0] for name, column in table.items()}
+    n, unit = int(one.pop("ci_n")), "process" if one["processes"] >= FEWEST else "run"
+    interval = Interval(float(one["ci_low"]), float(one["ci_high"]), n, unit) if n >= FEWEST else None  # type: ignore[arg-type]
+    counts = {name: int(one[name]) for name in ("runs", "processes")}
+    numbers = {name: float(one[name]) for name in ("mean", "deviation", "low", "high", "median", "q1", "q3")}
+    return Summary(**numbers, **counts, interval=interval)  # type: ignore[arg-type]
+
+
+def summarise_rows(values: Array, processes: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """Summarise each row of `values`, shape (rows, runs); all rows share `processes`, shape (runs,).
+
+    Returns arrays of shape (rows,): mean, deviation, low, high, median, q1, q3, runs, processes, ci_low, ci_high, ci_n;
+    a deviation of one run and an interval of under three units are NaN.
+    """
+    rows, runs = values.shape
+    low, high = values.min(axis=1), values.max(axis=1)
+    # Equal values have no deviation: the rounding of their mean must not pretend one.
+    equal = low == high
+    mean = np.where(equal, low, values.mean(axis=1))
+    deviation = np.where(equal, 0.0, values.std(axis=1, ddof=1)) if runs > 1 else np.full(rows, np.nan)
+    q1, median, q3 = np.percentile(values, (25, 50, 75), axis=1)
+    known = np.unique(processes)
+    units = values
+    if len(known) >= FEWEST:
+        units = np.stack([values[:, processes == p].mean(axis=1) for p in known], axis=1)
+    n = units.shape[1]
+    half = np.full(rows, np.nan)
+    if n >= FEWEST:
+        spread = np.where(units.min(axis=1) == units.max(axis=1), 0.0, units.std(axis=1, ddof=1))
+        half = t_quantile(n - 1) * spread / math.sqrt(n)
+    centre = np.where(equal, low, units.mean(axis=1))
+    counts = {"runs": np.full(rows, runs), "processes": np.full(rows, len(known)), "ci_n": np.full(rows, n)}
+    return {
+        "mean": mean,
+        "deviation": deviation,
+        "low": low,
+        "high": high,
+        "median": median,
+        "q1": q1,
+        "q3": q3,
+        "ci_low": centre - half,
+        "ci_high": centre + half,
+        **counts,
+    }
+
+
+def round_digits(values: Array, digits: int = 12) -> Array:
+    """Round to `digits` significant digits: the last ones differ between processors, what is kept must not."""
+    array = np.asarray(values, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.floor(np.log10(np.abs(array)))
+    usable = np.isfinite(exponent)
+    rounded = array.copy()
+    rounded[usable] = [float(f"{value:.{digits - 1}e}") for value in array[usable]]
+    return rounded
+
+
+def independent(values: Array, processes: Array) -> tuple[Array, Unit]:
+    """Return what counts as independent: process means where there are three or more processes, else the runs."""
+    known = np.unique(processes)
+    if len(known) >= FEWEST:
+        return np.array([values[processes == p].mean() for p in known]), "process"
+    return values, "run"
+
+
+def mean_interval(values: Array, unit: Unit) -> Interval | None:
+    """Return Student's 95 % interval of the mean of `values`, or None with under three."""
+    n = len(values)
+    if n < FEWEST:
+        return None
+    mean = float(values.mean())
+    half = t_quantile(n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    return Interval(mean - half, mean + half, n, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A geometric mean of ratios with its 95 % interval; `paired` says whether runs were taken as pairs."""
+
+    value: float
+    interval: Interval | None
+    paired: bool
+
+
+def ratio(numerator: dict[tuple[int, int], float], denominator: dict[tuple[int, int], float]) -> Ratio | None:
+    """Return `numerator` over `denominator`, both values by (process, run); None unless all values are positive.
+
+    Runs that stand under the same process and number in both are pairs; the rest has no partner and is not used, unless
+    no run has one: then Welch's interval on logarithms is taken.
+    """
+    if not numerator or not denominator or min(*numerator.values(), *denominator.values()) <= 0:
+        return None
+    common = sorted(numerator.keys() & denominator.keys())
+    if common:
+        logs = np.log([numerator[key] / denominator[key] for key in common])
+        units, unit = independent(logs, np.array([process for process, _ in common]))
+        interval = mean_interval(units, unit)
+        return Ratio(math.exp(float(units.mean())), _exponential(interval), True)
+    above = np.log(list(numerator.values()))
+    below = np.log(list(denominator.values()))
+    return Ratio(math.exp(float(above.mean() - below.mean())), _exponential(_welch(above, below)), False)
+
+
+def _exponential(interval: Interval | None) -> Interval | None:
+    if interval is None:
+        return None
+    return Interval(math.exp(interval.low), math.exp(interval.high), interval.n, interval.unit)
+
+
+def _welch(above: Array, below: Array) -> Interval | None:
+    if min(len(above), len(below)) < FEWEST:
+        return None
+    variances = above.var(ddof=1) / len(above), below.var(ddof=1) / len(below)
+    total = float(sum(variances))
+    difference = float(above.mean() - below.mean())
+    if not total:
+        return Interval(difference, difference, min(len(above), len(below)), "run")
+    freedom = total**2 / (variances[0] ** 2 / (len(above) - 1) + variances[1] ** 2 / (len(below) - 1))
+    half = t_quantile(freedom) * math.sqrt(total)
+    return Interval(difference - half, difference + half, min(len(above), len(below)), "run")
+
+
+def tick(values: Sequence[float] | Array) -> float | None:
+    """Estimate the timer's tick from integer durations in ns: their greatest common divisor.
+
+    None when the values are not integers or fewer than five distinct ones were seen (a divisor of few values says nothing).
+    """
+    distinct = np.unique(np.asarray(values, dtype=float))
+    if len(distinct) < 5 or not np.all(distinct == np.round(distinct)) or distinct.max() > 2**53:
+        return None
+    return float(np.gcd.reduce(distinct.astype(np.int64)))

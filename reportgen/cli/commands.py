@@ -1,0 +1,90 @@
+"""The table of commands. A command's module is imported when the command is run, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from reportgen import __version__
+
+EXIT_CODES = """\
+\b
+Exit codes:
+  0    fine
+  1    it looked and found something: a partial import, a verification that differs
+  2    wrong use or unreadable input
+  3    the machine lacks something: a package, a library, disk space
+  130  stopped by Ctrl-C
+"""
+
+
+class Entry(NamedTuple):
+    """Where a command's code stands, and its line in the list."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "import": Entry("reportgen.cli.import_", "Make a bundle from profiling files made elsewhere."),
+    "verify": Entry("reportgen.cli.verify", "Check that a bundle is still what was kept."),
+    "samples": Entry("reportgen.cli.samples", "Print a bundle's samples or its processed table."),
+    "render": Entry("reportgen.cli.render", "Render a bundle as an HTML and PDF dossier."),
+    "build": Entry("reportgen.cli.build", "Build a static site from all bundles in it."),
+    "serve": Entry("reportgen.cli.serve", "Show a built site on this machine."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the data's road."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name].module).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the one that was probably meant."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"No such command '{args[0]}': {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    name="reportgen",
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="reportgen", message="%(prog)s %(version)s")
+def group() -> None:
+    r"""Turn GPU profiling evidence into dossiers that people may believe.
+
+    \b
+    Example:
+      reportgen import matmul.ncu-rep --out bundles
+      reportgen render bundles/matmul/* --out dossier
+    """
+
+
+def example(*lines: str) -> str:
+    """Return the epilog of a command: its example, line by line."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)

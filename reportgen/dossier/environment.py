@@ -1,0 +1,114 @@
+"""The one place that knows Jinja: the environment, its few filters, and how a page's style and script are gathered."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reportgen.dossier.model import Figure, Name, Part
+from reportgen.resources import templates
+
+# Characters that a page may not hold, or by which a name could change how the text around it reads:
+# controls, marks of no width or that turn the direction of writing, halves of surrogate pairs, and no characters at all.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def render(template: str, **values: object) -> str:
+    """Render a template of `templates/` with `values`."""
+    return _environment().get_template(template).render(values)
+
+
+def source(*names: str) -> str:
+    """Return files of `templates/` (styles, scripts) as one text, in this order."""
+    return "\n".join((templates() / name).read_text(encoding="utf-8").strip() for name in names)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(templates()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(
+        base64=as_base64, chunks=chunks, day=day, minute=minute, number=number, sort_key=sort_key, verbatim=verbatim
+    )
+    environment.tests.update(figure=is_figure, name=is_name)
+    return environment
+
+
+def visible(text: str) -> str:
+    """Return `text` with each character that cannot be seen, or that hides others, written as `U+202E`."""
+    return _UNSEEN.sub(lambda match: f"U+{ord(match.group()):04X}", text)
+
+
+def _finalize(value: object) -> object:
+    """Make what a template prints visible; markup was made by a template and is left as it is."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value)
+    return value
+
+
+def is_figure(part: Part) -> bool:
+    """Tell whether a part of a sentence is a figure."""
+    return isinstance(part, Figure)
+
+
+def is_name(part: Part) -> bool:
+    """Tell whether a part of a sentence is a name, which is printed as code."""
+    return isinstance(part, Name)
+
+
+def number(value: float) -> str:
+    """Return the shortest text that reads back as exactly `value`."""
+    if math.isfinite(value) and value == int(value) and abs(value) < 2**53:
+        return str(int(value))
+    return repr(value)
+
+
+def sort_key(order: float | str) -> str:
+    """Return what a column sorts by as an attribute's text."""
+    return order if isinstance(order, str) else number(order)
+
+
+def as_base64(text: str) -> str:
+    """Return `text` as base64 for a `data:` address."""
+    return base64.b64encode(text.encode("utf-8", "backslashreplace")).decode("ascii")
+
+
+def chunks(text: str, size: int = 8) -> Sequence[str]:
+    """Cut a digest into pieces between which a line may break."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def day(moment: str) -> str:
+    """Return the day of an ISO 8601 moment in words: `30 November 2026`."""
+    date = datetime.fromisoformat(moment)
+    return f"{date.day} {_MONTHS[date.month - 1]} {date.year}"
+
+
+def minute(moment: str) -> str:
+    """Return the day and minute of an ISO 8601 moment in UTC: `30 November 2026, 21:10 UTC`."""
+    return f"{day(moment)}, {datetime.fromisoformat(moment):%H:%M} UTC"
+
+
+def verbatim(text: str) -> Markup:
+    """Let `text` stand as it is: a style or script of ours, or a chart that our exporter drew and escaped."""
+    return Markup(text)  # noqa: S704

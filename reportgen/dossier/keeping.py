@@ -1,0 +1,90 @@
+"""The parts of a dossier that say what is kept: provenance, evidence and its digests, and the words explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from reportgen.dossier import words
+from reportgen.dossier.model import EvidenceFile, Part, ProvenanceEntry, ProvenanceGroup, Sentence, Term, Tier
+from reportgen.dossier.text import count, figure, plural, say, visible
+from reportgen.evidence import provenance as kept
+from reportgen.evidence.bundle import Bundle, BundleInfo
+from reportgen.evidence.redaction import published
+
+_ROLES = (
+    ("data/import/", "imported file, byte for byte"),
+    ("data/suite/", "the suite's source"),
+    ("data/samples/", "samples"),
+    ("data/bundle.json", "what the bundle is"),
+    ("data/provenance.json", "provenance"),
+    ("data/", "raw evidence"),
+)
+
+
+def iso(start: str) -> str:
+    """Return a bundle's start, `20261130T211006Z`, as ISO 8601."""
+    return datetime.strptime(start, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def provenance(facts: kept.Provenance) -> tuple[ProvenanceGroup, ...]:
+    """Return all facts in their groups, with what was not recorded and why."""
+    return tuple(
+        ProvenanceGroup(title, tuple(_entry(key, fact) for key, fact in entries)) for title, entries in facts.groups() if entries
+    )
+
+
+def _entry(key: kept.Key, fact: kept.Fact) -> ProvenanceEntry:
+    label = visible(key.label)
+    if fact.withheld:
+        return ProvenanceEntry(key.name, label, "", "withheld", "it may name a host, a path or a person", "")
+    if fact.value is None:
+        return ProvenanceEntry(key.name, label, "", "not recorded", visible(fact.reason), "")
+    value: Part = visible(fact.text)
+    if isinstance(fact.value, int | float) and not isinstance(fact.value, bool):
+        value = figure(float(fact.value), key.unit, f"provenance:{key.name}")
+    elif key.unit in ("byte", "hz") and (number := _as_number(str(fact.value))) is not None:
+        value = figure(number, key.unit, f"provenance:{key.name}")
+    return ProvenanceEntry(key.name, label, value, "recorded", "", visible(fact.origin))
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def evidence(bundle: Bundle, tier: Tier) -> tuple[EvidenceFile, ...]:
+    """Return every file of the bundle with its size, its digest and whether this tier publishes it."""
+    return tuple(
+        EvidenceFile(
+            path=visible(file.path),
+            role=next((role for prefix, role in _ROLES if file.path.startswith(prefix)), "the bag's own"),
+            size=figure(float(file.size), "byte", f"file:{file.path}.bytes"),
+            sha256=file.sha256,
+            published="as is" if tier == "full" else published(file.path),
+        )
+        for file in bundle.files()
+    )
+
+
+def files_read(info: BundleInfo) -> Sentence:
+    """Say from which files the samples were taken."""
+    files = [f for f in info.plan.get("files", []) if isinstance(f, dict)]
+    sampled = [f for f in files if f.get("use") == "sampled"]
+    if not files:
+        return ()
+    return say(
+        "Imported from {n} {word}, of which {k} {was} sampled; the rest is kept beside as evidence.",
+        n=count(len(files), "count(imported files)"),
+        word=plural(len(files), "file"),
+        k=count(len(sampled), "count(sampled files)"),
+        was="was" if len(sampled) == 1 else "were",
+    )
+
+
+def glossary(used: Iterable[str], groups: Iterable[ProvenanceGroup]) -> tuple[Term, ...]:
+    """Return the words used on this page that have a meaning."""
+    states = {entry.state for group in groups for entry in group.entries}
+    return tuple(Term(word, meaning) for word, meaning in words.glossary({*used, *states}))

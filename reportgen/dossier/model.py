@@ -1,0 +1,236 @@
+"""What a dossier says, as plain typed data: every format is written from this and nothing else.
+
+Each printed figure is a `Figure` and carries the source from which it can be computed again. A sentence is a tuple of
+words, figures and names, so that no writer has to look for numbers in a text. The types are the whole contract between
+`build` and the templates: a template may use what stands here, under these names.
+
+A figure's `source` is one of
+- `<row>.<column>`: a cell of the processed table; `<row>` is the first 12 hex digits of the row's identity (`processed.row_id`)
+- `<function>(<source>, …)`: computed from other sources by a function of `analysis` of that name
+- `provenance:<key>`: a fact of provenance.json
+- `file:<path>.<bytes|sha256>`: a payload file of the manifest
+- `<row>/k<index>.AvgValue`: the mean over runs of one kernel of a row's region, by its place there
+- `count(<what>)`: a count over the samples table (`count(kernels)`)
+- `constant:<name>`: a threshold that stands in the code under that name
+- `parameter:<name>`: a parameter's value, which is part of a configuration and not a measurement
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Tier = Literal["public", "full"]
+Published = Literal["as is", "redacted", "withheld"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number as it is printed, with what it exactly is and where it comes from."""
+
+    value: float  # in base units; never rounded beyond 12 significant digits
+    text: str  # as printed, without its unit: "795"
+    unit: str  # as printed: "TFLOP/s"; "" where it has none or the column's head says it
+    exact: str  # for the reader who asks: "795.21402318 TFLOP/s"
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that is printed as code, perhaps shortened; `whole` is the name in full."""
+
+    text: str
+    whole: str
+
+
+Part = str | Figure | Name
+Sentence = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A short mark in the head: a backend, a scenario, a status."""
+
+    kind: Literal["backend", "scenario", "status"]
+    text: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the dossier says, and where the reader sees it shown (`target` is an element's id)."""
+
+    rule: str
+    sentence: Sentence
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something to keep in mind: what was seen, what it does to the figures, and the mend."""
+
+    what: Sentence
+    effect: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; `unit` stands in the head, so that cells need not repeat it."""
+
+    label: str
+    unit: str = ""
+    numeric: bool = False
+    meaning: str = ""  # shown on hover and in the glossary
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: its parts, and a mark in words when the value is not to be taken as it stands.
+
+    `mark` is "" or one of unstable, failed, skipped, dropped, not permitted, not known; `why` says the reason.
+    `order` is what the column sorts by.
+    """
+
+    parts: Sentence
+    order: float | str = ""
+    mark: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; `left_out` rows are not shown here and stand in `data_name`."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    left_out: int = 0
+    data_name: str = ""  # a file of `Dossier.data`
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: a static SVG, its caption, and the name of the CSV of just its data in `Dossier.data`."""
+
+    id: str
+    title: str
+    description: str
+    svg: str
+    caption: Sentence
+    data_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one backend and scenario say within a section."""
+
+    id: str
+    heading: str
+    lead: Sentence
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section with its heading, a lead sentence, and its blocks; `note` stands under the lead."""
+
+    id: str
+    title: str
+    lead: Sentence
+    blocks: tuple[Block, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceEntry:
+    """One fact, or why it is not there: `value` is empty unless `state` is recorded."""
+
+    key: str
+    label: str
+    value: Part
+    state: Literal["recorded", "not recorded", "withheld"]
+    reason: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceGroup:
+    """The facts of one kind."""
+
+    title: str
+    entries: tuple[ProvenanceEntry, ...]
+
+    @property
+    def missing(self) -> int:
+        """Count the facts that were not recorded."""
+        return sum(entry.state == "not recorded" for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFile:
+    """A file of the bundle with its digest; `published` says whether this tier shows it."""
+
+    path: str
+    role: str
+    size: Figure
+    sha256: str
+    published: Published
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or metric used in this dossier, and what it means."""
+
+    word: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A CSV that travels with the dossier: a chart's data, or the processed table.
+
+    One that is not `inline` is too large to stand in the page and is written to `dossier_files/` beside it.
+    """
+
+    name: str
+    description: str
+    text: str
+    inline: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """The report of one bundle."""
+
+    title: str
+    suite: str
+    bundle_id: str  # <suite>-<start>
+    digest: str  # SHA-256 of tagmanifest-sha256.txt
+    version: str  # the digest's first 12
+    reportgen: str  # the version of reportgen that made this
+    status: str  # complete, partial, imported
+    tier: Tier
+    started: str  # ISO 8601 in UTC; also the dossier's own date
+    gpu: str
+    lead: Sentence  # one line on what was run
+    chips: tuple[Chip, ...]
+    findings: tuple[Finding, ...]
+    cautions: tuple[Caution, ...]
+    sections: tuple[Section, ...]  # one for each benchmark
+    limits: Section | None  # why it is so: what limits each kernel (ncu)
+    method: Section  # how it was measured
+    provenance: tuple[ProvenanceGroup, ...]
+    evidence: tuple[EvidenceFile, ...]
+    verify_command: str
+    render_command: str
+    glossary: tuple[Term, ...]
+    data: tuple[DataFile, ...]
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Return all charts in reading order."""
+        sections = [*self.sections, *([self.limits] if self.limits else []), self.method]
+        return tuple(chart for section in sections for block in section.blocks for chart in block.charts)

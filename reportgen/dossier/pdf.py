@@ -1,0 +1,53 @@
+"""A dossier as a PDF/A-3 that a reviewer can file: the same words, few rows, and the figures attached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from reportgen.dossier import environment, fonts
+from reportgen.dossier.model import Dossier
+from reportgen.dossier.references import blocks, references
+
+if TYPE_CHECKING:
+    from reportgen.dossier.press import Attachment
+
+Paper = Literal["a4", "letter"]
+
+# A table's cells decide what a PDF costs; the rest of its rows stand in the attachments.
+MOST_ROWS = 250
+_MOST_FILES = 60
+
+
+def render(dossier: Dossier, attachments: Sequence[Attachment] = (), paper: Paper = "a4") -> bytes:
+    """Print `dossier` with `attachments` inside it."""
+    html = fonts.printable(page(dossier, {attachment.name for attachment in attachments}, paper), fonts.characters())
+    with fonts.only_ours():
+        from reportgen.dossier.press import press
+
+        return press(html, attachments, datetime.fromisoformat(dossier.started))
+
+
+def page(dossier: Dossier, attached: set[str], paper: Paper = "a4") -> str:
+    """Return the page that is printed; `attached` are the names of the files that travel inside the PDF."""
+    files = min(len(dossier.evidence), _MOST_FILES)
+    tables = {table.id: len(table.rows) for block in blocks(dossier) for table in block.tables}
+    return environment.render(
+        "dossier/print.html.j2",
+        dossier=dossier,
+        refs=references(dossier),
+        shown=allot(tables, MOST_ROWS - files),
+        files=files,
+        attached=attached,
+        paper=paper,
+        style=environment.verbatim(environment.source("dossier/print.css")),
+    )
+
+
+def allot(sizes: Mapping[str, int], most: int) -> dict[str, int]:
+    """Share `most` rows out over tables: small ones are shown whole, the others get equal parts of what is left."""
+    shown: dict[str, int] = {}
+    for index, (name, size) in enumerate(sorted(sizes.items(), key=lambda item: item[1])):
+        shown[name] = min(size, (most - sum(shown.values())) // (len(sizes) - index))
+    return shown

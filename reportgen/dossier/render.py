@@ -1,0 +1,64 @@
+"""Render a bundle: the files of one dossier, as bytes, or written into a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from reportgen.dossier.build import build
+from reportgen.dossier.model import Dossier, Tier
+from reportgen.dossier.text import plain
+from reportgen.evidence import write
+from reportgen.evidence.bundle import Bundle, open_bundle
+from reportgen.evidence.errors import UserError
+
+FORMATS = ("html", "pdf", "json", "markdown")
+DEFAULT_FORMATS = ("html", "pdf")
+BESIDE = "dossier_files"
+
+
+def render(
+    bundle_path: Path, out: Path, formats: Sequence[str] = DEFAULT_FORMATS, tier: Tier = "public", paper: str = "a4"
+) -> list[Path]:
+    """Render the bundle at `bundle_path` into the folder `out`, replacing only the files that it writes; return them."""
+    made = pages(bundle_path, tier, paper, tuple(formats))
+    written = []
+    for name, data in made.items():
+        if name != "summary.json":
+            write.write_file(out / name, data)
+            written.append(out / name)
+    return written
+
+
+def pages(bundle_path: Path, tier: Tier = "public", paper: str = "a4", formats: tuple[str, ...] = DEFAULT_FORMATS) -> dict[str, bytes]:
+    """Return the dossier's files by their relative names, and a `summary.json` for the pages of a site."""
+    bundle = open_bundle(bundle_path)
+    dossier = build(bundle, tier)
+    made: dict[str, bytes] = {}
+    for name in formats:
+        made[f"dossier.{'md' if name == 'markdown' else name}"] = _write(name, dossier, bundle, paper)
+    if "html" in formats:
+        made |= {f"{BESIDE}/{file.name}": file.text.encode() for file in dossier.data if not file.inline}
+    made["summary.json"] = json.dumps(summary(dossier), ensure_ascii=False, sort_keys=True).encode()
+    return made
+
+
+def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str) -> bytes:
+    if name == "html":
+        from reportgen.dossier import html
+
+        return html.render(dossier).encode()
+    if name == "pdf":
+        from reportgen.dossier import pdf
+
+        return pdf.render(dossier, _attachments(dossier, bundle), "letter" if paper == "letter" else "a4")
+    if name == "json":
+        from reportgen.dossier import jsonform
+
+        return jsonform.render(dossier)
+    if name == "markdown":
+        from reportgen.dossier import markdown
+
+        return markdown.render(dossier).encode()
+    raise UserError(None, f"'{name}' is not a format", f"use one of {', '.join(FORMATS)}")

@@ -1,0 +1,126 @@
+"""The one exporter of charts: a Matplotlib figure becomes an SVG that may stand inline in any page.
+
+The colours stand as presentation attributes, so that a PDF needs no style sheet, and each carries a class (`f-s0` for a fill,
+`l-s0` for a line) by which a page's style sheet may recolour it. Ids are prefixed, style and metadata are dropped, and the
+same figure gives the same bytes everywhere.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+
+import matplotlib
+from matplotlib.figure import Figure as Canvas
+
+INK, MUTED, RULE, STRONG, PAPER = "#1b1f24", "#57606a", "#dde1e6", "#8a939d", "#ffffff"
+SERIES = ("#004a80", "#b94a0c", "#006244", "#b04886", "#8a5a00", "#1b76a8", "#66610a", "#3d444c")
+COMPUTE, MEMORY, LATENCY = "#e8f0f9", "#e6f3ea", "#faf0da"
+CLASSES = {
+    **{colour: f"s{index}" for index, colour in enumerate(SERIES)},
+    INK: "ink",
+    MUTED: "muted",
+    RULE: "rule",
+    STRONG: "strong",
+    PAPER: "paper",
+    COMPUTE: "compute",
+    MEMORY: "memory",
+    LATENCY: "latency",
+}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+_SETTINGS = {
+    "svg.fonttype": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.edgecolor": STRONG,
+    "axes.labelcolor": MUTED,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": STRONG,
+    "ytick.color": STRONG,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "xtick.minor.visible": False,
+    "ytick.minor.visible": False,
+    "grid.color": RULE,
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5.5,
+    "axes.unicode_minus": True,
+}
+_STYLE = re.compile(r' style="([^"]*)"')
+_ATTRIBUTES = {
+    "fill",
+    "stroke",
+    "stroke-width",
+    "stroke-linecap",
+    "stroke-linejoin",
+    "stroke-dasharray",
+    "stroke-dashoffset",
+    "stroke-miterlimit",
+    "opacity",
+    "fill-opacity",
+    "stroke-opacity",
+    "text-anchor",
+    "font-weight",
+}
+_PIXELS = re.compile(r"([\d.]+)px")
+
+
+@contextmanager
+def settings(salt: str) -> Iterator[None]:
+    """Draw under the house's settings; `salt` makes the ids inside one chart its own and the same each time."""
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS, "svg.hashsalt": salt}):
+        yield
+
+
+def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
+    """Return `canvas` as inline SVG whose ids begin with `prefix`, with a title and a description in words."""
+    buffer = io.StringIO()
+    canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|="url\(#|="#|url\(#)', lambda m: m.group(1) + prefix + "-", text)
+    text = _STYLE.sub(lambda match: _as_attributes(match.group(1)), text)
+    text = re.sub(r"<defs>\s*</defs>", "", text)
+    text = re.sub(r"\n\s*", "\n", text).strip()
+    head, body = text.split(">", 1)
+    size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', head)
+    assert size is not None
+    width, height = size.groups()
+    names = f'<title id="{prefix}-title">{escape(title)}</title><desc id="{prefix}-desc">{escape(description)}</desc>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="chart" role="img" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-labelledby="{prefix}-title {prefix}-desc">'
+        f"{names}{body}"
+    )
+
+
+def _as_attributes(style: str) -> str:
+    """Turn a style attribute into presentation attributes, and its colours into classes beside them."""
+    attributes: dict[str, str] = {}
+    classes: list[str] = []
+    for declaration in style.split(";"):
+        name, _, value = (part.strip() for part in declaration.partition(":"))
+        if name in ("font", "font-size") and (size := _PIXELS.search(value)):
+            attributes["font-size"] = size.group(1)
+        if name in ("font", "font-family"):
+            attributes["font-family"] = "DejaVu Sans"
+        if name in _ATTRIBUTES:
+            attributes[name] = value
+    for name, short in (("fill", "f"), ("stroke", "l")):
+        if (known := CLASSES.get(attributes.get(name, ""))) is not None:
+            classes.append(f"{short}-{known}")
+    if classes:
+        attributes["class"] = " ".join(classes)
+    return "".join(f' {name}="{value}"' for name, value in attributes.items())

@@ -1,0 +1,164 @@
+"""How a number is printed: without lying, in one unit, with as many digits as its interval supports."""
+
+from __future__ import annotations
+
+import math
+import string
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reportgen.dossier.model import Figure, Name, Part, Sentence
+
+# Longest first: the unit in which the largest value of a column is at least 1.
+_SCALES: dict[str, tuple[tuple[str, float], ...]] = {
+    "ns": (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)),
+    "byte": (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
+    "hz": (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)),
+    "byte/s": (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
+}
+_DIGITS = 4
+_MOST_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The unit in which a column is printed; `factor` base units make one of it."""
+
+    unit: str
+    factor: float
+
+
+def scale_for(values: Iterable[float], unit: str) -> Scale:
+    """Choose the unit in which the median of the values' sizes stands at 1 or above: one unit within a column."""
+    sizes = sorted(abs(v) for v in values if math.isfinite(v) and v)
+    choices = _SCALES.get(unit)
+    if choices is None:
+        return Scale(unit, 1.0)
+    if not sizes:
+        return Scale(*choices[-1])
+    middle = sizes[len(sizes) // 2]
+    for name, factor in choices:
+        if middle >= factor:
+            return Scale(name, factor)
+    return Scale(*choices[-1])
+
+
+def decimals_for(value: float, spread: float = math.nan) -> int:
+    """Return how many decimals `value` deserves: to a tenth of `spread` (its interval's half), else four digits."""
+    if not value or not math.isfinite(value):
+        return 0
+    size = math.floor(math.log10(abs(value)))
+    wanted = _DIGITS - 1 - size
+    if math.isfinite(spread) and spread > 0:
+        wanted = min(max(1 - math.floor(math.log10(spread)), 1 - size), _MOST_DIGITS - 1 - size)
+    return max(0, min(wanted, 9))
+
+
+def number(value: float, decimals: int, percent: bool = False) -> str:
+    """Print `value`, adding decimals until it is not rounded to a 0 or to a 100 % that it is not."""
+    if math.isnan(value):
+        return "not known"
+    if math.isinf(value):
+        return "infinite"
+    for more in range(decimals, 18):
+        text = f"{value:,.{more}f}".replace(",", " ")
+        rounded = float(f"{value:.{more}f}")
+        if (value and not rounded) or (percent and value != 100 and rounded == 100):
+            continue
+        return text
+    return f"{value:.3g}"
+
+
+def exact(value: float, unit: str) -> str:
+    """Print the exact value in its base unit."""
+    text = f"{value:.12g}"
+    return f"{text} {unit}".rstrip()
+
+
+def figure(value: float, unit: str, source: str, scale: Scale | None = None, spread: float = math.nan) -> Figure:
+    """Make a figure of `value` in the base unit `unit`; `spread` is its interval's half-width in the same unit."""
+    chosen = scale or scale_for([value], unit)
+    scaled = value / chosen.factor
+    decimals = decimals_for(scaled, spread / chosen.factor)
+    return Figure(value, number(scaled, decimals, chosen.unit == "%"), chosen.unit, exact(value, unit), source)
+
+
+def count(value: int, source: str) -> Figure:
+    """Make a figure of a count."""
+    return Figure(float(value), f"{value:,d}".replace(",", " "), "", str(value), source)
+
+
+def visible(text: str) -> str:
+    """Return `text` with what cannot be seen or turns the line around (control, bidi, surrogates) as `U+202E`."""
+    if text.isprintable():
+        return text
+    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return "".join(f"U+{ord(c):04X}" if unicodedata.category(c) in hidden else c for c in text)
+
+
+def clip(text: str, longest: int) -> str:
+    """Return `text`, visible, cut to `longest` characters with an ellipsis."""
+    seen = visible(text)
+    return seen if len(seen) <= longest else seen[: longest - 1] + "…"
+
+
+def say(template: str, **parts: Part | Sentence) -> Sentence:
+    """Make a sentence of a template with {places}: words stay words, figures and names stay what they are."""
+    out: list[Part] = []
+    for words, place, _, _ in string.Formatter().parse(template):
+        if words:
+            out.append(words)
+        if place:
+            part = parts[place]
+            out += list(part) if isinstance(part, tuple) else [part]
+    return tuple(out)
+
+
+def plain(sentence: Sentence) -> str:
+    """Return a sentence as plain text, as a screen reader or a summary has it."""
+    words = [p if isinstance(p, str) else p.text if isinstance(p, Name) else f"{p.text} {p.unit}".rstrip() for p in sentence]
+    return "".join(words)
+
+
+def shorten(name: str, longest: int = 64) -> Name:
+    """Shorten a kernel's name: its parameters and template arguments first, then in the middle."""
+    whole = visible(name)
+    text = whole.removeprefix("void ")
+    if len(text) > longest:
+        text = _without_arguments(text)
+    if len(text) > longest:
+        half = (longest - 1) // 2
+        text = f"{text[: longest - 1 - half]}…{text[-half:]}"
+    return Name(text, whole)
+
+
+def _without_arguments(name: str) -> str:
+    """Put … in place of what stands in the outermost brackets, < > first, then ( )."""
+    out: list[str] = []
+    depth = 0
+    for character in name:
+        if character in "<(":
+            if not depth:
+                out.append(character + "…")
+            depth += 1
+        elif character in ">)":
+            depth = max(0, depth - 1)
+            if not depth:
+                out.append(character)
+        elif not depth:
+            out.append(character)
+    return "".join(out)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words as a sentence does: a, b and c."""
+    items = list(words)
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """Return the word for `n` of something."""
+    return one if n == 1 else many or one + "s"

@@ -1,0 +1,74 @@
+"""The words that a dossier explains: backends, scenarios, workloads, metrics and the statistics it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+BACKENDS = {
+    "ncu": "Nsight Compute: replays each kernel to read hardware counters; says why a kernel is slow. Its times are those of a profiled kernel.",
+    "cupti": "CUPTI activity records: the device's own time stamps of each kernel as it ran; says how long it ran.",
+    "torch": "torch.profiler: operators and their self times as PyTorch sees them.",
+}
+WORKLOADS = {
+    "kernel": "Each measurement covers one kernel.",
+    "range": "Each measurement covers a whole range of launches, gaps and all.",
+    "graph": "Each measurement covers one launch of a whole CUDA graph.",
+    "operator": "Each measurement covers one operator of the framework.",
+}
+SCENARIOS = {
+    "default": "Caches flushed before each measurement, clocks free: a cold-cache benchmark.",
+    "strict": "Caches flushed before each measurement, clocks locked to base: a comparison that can be repeated.",
+    "continuous": "Caches left as they are, clocks free: the steady state of a pipeline.",
+    "not-recorded": "The evidence does not say whether caches were flushed or clocks locked.",
+}
+STATUSES = {
+    "complete": "Every part of the plan was measured.",
+    "partial": "A part of the plan failed, was dropped or was not permitted; what is whole is here.",
+    "imported": "Made from files of other tools; what they do not say is not known.",
+}
+METRICS = {
+    "gpu__time_duration.sum": "The time of a kernel on the GPU. Over several kernels of a region the times are added; gaps between them are not in it.",
+    "region__span": "The time from the start of a region's first kernel to the end of its last, gaps and all.",
+    "dram__bytes_read.sum": "Bytes read from DRAM.",
+    "dram__bytes_write.sum": "Bytes written to DRAM. What still lies dirty in L2 at the end of a kernel is not in it, so it may be less than what the kernel wrote.",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "How busy the SMs were, in percent of the peak that they can sustain, over the kernel's whole time.",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
+    "gpc__cycles_elapsed.avg.per_second": "The SM clock that was seen during the kernel (not the rated one).",
+}
+LABELS = {
+    "gpu__time_duration.sum": "time",
+    "region__span": "span",
+    "dram__bytes_read.sum": "DRAM read",
+    "dram__bytes_write.sum": "DRAM written",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": "DRAM",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "DRAM",
+    "gpc__cycles_elapsed.avg.per_second": "SM clock",
+}
+TERMS = {
+    "annotation": "A named region of the program that was measured.",
+    "95 % CI": "Student's 95 % confidence interval of the mean, over process means where there are three or more processes, else over runs. There is none under three.",
+    "deviation": "The standard deviation over runs in percent of the mean. From 2 % on a row is marked unstable.",
+    "kernels": "How many kernels the region launched in each run.",
+    "tick": "The smallest step of the backend's timer, estimated from the times themselves. A difference under two ticks is no difference.",
+    "limit": "Compute or memory, whichever is busier, when it reaches 60 % of its sustained peak; latency when neither does; not known when a throughput was not measured.",
+    "withheld": "Not published in the public tier: it may hold a host name, a path or an address. Its digest stands here all the same.",
+    "not recorded": "The evidence does not say it, and nothing was guessed.",
+}
+
+
+def label(metric: str) -> str:
+    """Return a metric's short name for a column's head; a metric without one keeps its own."""
+    return LABELS.get(metric, metric)
+
+
+def scenario_meaning(scenario: str) -> str:
+    """Return what a scenario means; one with a name of its own is explained by its name."""
+    return SCENARIOS.get(scenario, f"Cache and clock policy by the name '{scenario}'.")
+
+
+def glossary(words: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the words of `words` that have a meaning here, each once, in alphabetical order."""
+    meanings = {**TERMS, **METRICS, **BACKENDS, **{k: v for k, v in SCENARIOS.items()}}
+    return sorted({(word, meanings[word]) for word in words if word in meanings}, key=lambda item: item[0].lower())

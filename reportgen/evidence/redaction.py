@@ -1,0 +1,162 @@
+"""What each tier of publication shows: `full` everything, `public` nothing that names a person, a machine or a place.
+
+What is not known to be harmless is withheld.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from reportgen.evidence import provenance as provenances
+from reportgen.evidence import tables
+from reportgen.evidence.bundle import INFO, PROVENANCE, TAG_MANIFEST, TAGGED
+from reportgen.evidence.provenance import OTHER, WITHHELD, Fact, Provenance, key_of
+
+Tier = Literal["full", "public"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
+Published = Literal["as is", "withheld", "redacted"]
+
+# The keys of a plan that say what was measured and how; any other may hold a path, a name or a command.
+PLAN_KEYS = frozenset(
+    (
+        *("annotations", "backends", "benchmarks", "cache", "clocks", "configurations", "flush_bytes"),
+        *("flush_granularity", "formulas", "heat", "kind", "metrics", "processes", "quick", "replay", "runs", "sass"),
+        *("scenario", "scenarios", "seed", "select", "thermal", "timeout_s", "threshold", "warmup", "workload"),
+    )
+)
+_SAMPLE_TABLE = re.compile(r"data/samples/[^/]+/[^/]+/(raw|constants|processed)\.csv(\.zst)?")
+_SUITE_SOURCE = re.compile(r"data/suite/.+\.py")
+_ACTIVITY = re.compile(r"data/cupti/.+/activity\.csv(\.zst)?")
+_PRIVATE_COLUMNS = ("reason", "text")
+_REASON = "withheld in the public tier"
+
+# Paths of the running system say nothing of a person or a place, and mends name them.
+_PART = r"[\w.@%+~-]"
+_PATH = re.compile(
+    rf"(?<![\w./:>])(?!/(?:proc|sys|dev)/)(?:~?/{_PART}+(?:/{_PART}*)+|~/{_PART}+)"  # /home/ada/x.py, ~/x.py
+    r"|\b[A-Za-z]:\\[^\s\"',;]+"  # C:\Users\ada
+)
+_UUID = re.compile(r"\b(?:GPU-|MIG-)?[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_ADDRESS = re.compile(
+    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})(?:%\w+)?(?![\w:])(?!\.\w)"
+)
+
+
+def public_provenance(provenance: Provenance) -> Provenance:
+    """Return `provenance` with every sensitive fact withheld, and every path, address and host name in the others.
+
+    A fact that was not recorded stays so. A key that is not of `KEYS` is withheld: nobody knows what it holds.
+    """
+    names = _names(provenance)
+    return Provenance({name: _public_fact(name, fact, names) for name, fact in provenance.facts.items()})
+
+
+def published(path: str) -> Published:
+    """Say how the public tier shows the file `path` of a bundle; what is `redacted` goes through `redact`.
+
+    Redaction may change nothing: then the published bytes are those of the bundle.
+    """
+    if path in (*TAGGED, TAG_MANIFEST) or _SUITE_SOURCE.fullmatch(path) or _ACTIVITY.fullmatch(path):
+        return "as is"
+    if path in (INFO, PROVENANCE) or _SAMPLE_TABLE.fullmatch(path):
+        return "redacted"
+    return "withheld"
+
+
+def redact(path: str, data: bytes) -> bytes:
+    """Return the bytes `data` of the bundle's file `path` as the public tier shows them.
+
+    Raises `BundleError` for a file that cannot be read, and `ValueError` for one that is withheld as a whole.
+    """
+    how = published(path)
+    if how == WITHHELD:
+        raise ValueError(f"{path} is withheld as a whole")
+    if how == "as is":
+        return data
+    if path == PROVENANCE:
+        return provenances.to_json(public_provenance(provenances.from_json(data, path)))
+    if path == INFO:
+        return _redact_info(data)
+    plain = tables.inflate(data, path) if path.endswith(tables.COMPRESSED) else data
+    shown = _redact_table(path, plain)
+    if shown == plain:
+        return data
+    return tables.compress(shown) if path.endswith(tables.COMPRESSED) else shown
+
+
+def scrub(text: str) -> str:
+    """Return `text` with every absolute path, address and UUID in it withheld."""
+    text = _UUID.sub(WITHHELD, _PATH.sub(WITHHELD, text))
+    return _ADDRESS.sub(lambda match: WITHHELD if _is_address(match[0]) else match[0], text)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return ipaddress.ip_address(text) is not None
+    except ValueError:
+        return False
+
+
+def _names(provenance: Provenance) -> re.Pattern[str] | None:
+    """Find what the sensitive facts hold, as whole words, so that it is found in other facts' texts too."""
+    known = [fact.value for name, fact in provenance.facts.items() if key_of(name).sensitive and fact.recorded]
+    # A short name such as `vm` or `root` is a word of its own elsewhere; longer ones are not.
+    words = sorted({w for v in known for w in re.split(r"[\s,;]+", str(v)) if len(w) > 5}, key=lambda w: (-len(w), w))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)") if words else None
+
+
+def _public_fact(name: str, fact: Fact, names: re.Pattern[str] | None) -> Fact:
+    key = key_of(name)
+    if (key.sensitive or key.group == OTHER) and fact.value is not None:
+        return Fact(WITHHELD, _REASON, "", withheld=True)
+
+    def clean(text: str) -> str:
+        # A version may look like an address.
+        text = text if name.startswith("versions.") else scrub(text)
+        return names.sub(WITHHELD, text) if names else text
+
+    value = clean(fact.value) if isinstance(fact.value, str) else fact.value
+    return replace(fact, value=value, reason=clean(fact.reason), origin=clean(fact.origin))
+
+
+def _redact_info(data: bytes) -> bytes:
+    """Keep of the plan what `PLAN_KEYS` names, and scrub every text but those that the suite's author wrote."""
+    whole = provenances.json_object(data, INFO)
+    plan = whole.get("plan")
+    if isinstance(plan, dict):
+        whole["plan"] = {key: _scrubbed(value, scrub) if key in PLAN_KEYS else WITHHELD for key, value in plan.items()}
+    whole["losses"] = _scrubbed(whole.get("losses"), scrub)
+    return (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True) + "\n").encode("utf-8")
+
+
+def _scrubbed(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_scrubbed(item, clean) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): _scrubbed(item, clean) for key, item in value.items()}
+    return value
+
+
+def _redact_table(path: str, data: bytes) -> bytes:
+    """Withhold the column `Host` of a processed table; scrub the words of the samples' reasons and texts."""
+    rows = list(tables.csv_rows(data, path))
+    header = rows[0] if rows else []
+    host = header.index("Host") if "processed.csv" in path and "Host" in header else None
+    words = [index for index, name in enumerate(header) if name.lower() in _PRIVATE_COLUMNS]
+    known: dict[str, str] = {}
+    changed = False
+    for row in rows[1:]:
+        if host is not None and row[host]:
+            row[host], changed = WITHHELD, True
+        for index in words:
+            text = row[index]
+            if text and known.setdefault(text, scrub(text)) != text:
+                row[index], changed = known[text], True
+    return tables.rows_to_csv(rows) if changed else data

@@ -1,0 +1,331 @@
+"""The one owner of output files: everything is written beside its place, then renamed when it is whole.
+
+A name that exists is therefore always whole. What a killed process leaves is hidden (`.partial-…`), has a name of
+its own each time, and disturbs nobody. Modes follow the umask.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reportgen.evidence.errors import EnvironmentLacks, UserError
+
+PARTIAL = ".partial-"
+CHUNK = 1 << 20
+
+_FULL = {errno.ENOSPC: "no space is left on the disk", errno.EDQUOT: "the disk quota is used up"}
+_REFUSED = {
+    errno.EACCES: ("permission denied", "choose a folder that you may write to"),
+    errno.EPERM: ("permission denied", "choose a folder that you may write to"),
+    errno.EROFS: ("the file system is read-only", "choose a folder that you may write to"),
+    errno.EISDIR: ("is a folder, not a file", "choose another name"),
+    errno.ENOTDIR: ("a part of the path is a file, not a folder", "choose another folder"),
+    errno.ENAMETOOLONG: ("the name is too long", "choose a shorter name"),
+    errno.EEXIST: ("exists already", "choose another name, or remove it"),
+    errno.ENOTEMPTY: ("exists already", "choose another name, or remove it"),
+}
+_NOREPLACE, _EXCHANGE = 1, 2
+_AT_FDCWD = -100
+
+
+def write_file(path: str | Path, data: bytes | str | Iterable[bytes], *, durable: bool = True) -> None:
+    """Write `data` (text as UTF-8) to `path`, which is replaced at once when everything is on the disk.
+
+    Missing parents are made. `durable=False` leaves the flushing to `new_folder` or `swap_folder`, for the many
+    small files inside one. Raises `UserError` where the place refuses, `EnvironmentLacks` where the disk is full.
+    """
+    with _told(path):
+        target = _place_of_file(Path(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _beside(target)
+    try:
+        with _told(path):
+            file = open(temporary, "xb")  # noqa: SIM115 (the errors of `data` itself must not be taken for ours)
+        with file:
+            for chunk in _chunks(path, data):
+                with _told(path):
+                    file.write(chunk)
+            with _told(path):
+                file.flush()
+                if durable:
+                    os.fsync(file.fileno())
+        with _told(path):
+            os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    if durable:
+        _flush_folder(target.parent)
+
+
+def copy_file(source: str | Path, target: str | Path, *, durable: bool = True) -> None:
+    """Copy the bytes of `source` to `target` a piece at a time, in little memory; raises as `write_file` does."""
+    write_file(target, read_chunks(source), durable=durable)
+
+
+def link_file(source: str | Path, target: str | Path) -> None:
+    """Give the file `source` the second name `target` (a hard link), or copy it where the file system has no links.
+
+    For what never changes; `target` must not exist.
+    """
+    with _told(target):
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target, follow_symlinks=False)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS):
+                raise
+    copy_file(source, target, durable=False)
+
+
+def read_chunks(path: str | Path) -> Iterator[bytes]:
+    """Yield the bytes of the regular file `path` in pieces of 1 MiB; raises `UserError` where it cannot be read."""
+    try:
+        with open(path, "rb", opener=_open_regular) as file:
+            while chunk := file.read(CHUNK):
+                yield chunk
+    except (OSError, ValueError) as error:
+        raise UserError(path, f"cannot be read: {_reason(error)}", "check the name and its permissions") from error
+
+
+def make_folder(path: str | Path) -> None:
+    """Make the folder `path` with its parents; one that exists already is left as it is."""
+    with _told(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Generator[Path]:
+    """Yield a hidden folder that becomes `path` when the block ends well, and vanishes when it does not.
+
+    Raises `UserError` if `path` exists, before the block or at its end.
+    """
+    target = Path(path)
+    with _told(path):
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "exists")
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with _hidden_folder(target) as folder:
+        yield folder
+        with _told(path):
+            _flush_tree(folder)
+            _rename_new(folder, target)
+    _flush_folder(target.parent)
+
+
+@contextmanager
+def swap_folder(path: str | Path) -> Generator[Path]:
+    """Yield a new empty folder that takes the place of the folder `path`, at once, when the block ends well.
+
+    Everything that stood in `path` is removed then; `path` need not exist. A reader sees the old folder or the new
+    one, never a mixture.
+    """
+    with _told(path):
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_dir():
+            raise UserError(path, "is a file, not a folder", "choose another name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with _hidden_folder(target) as folder:
+        yield folder
+        with _told(path):
+            _flush_tree(folder)
+            if target.exists():
+                shutil.copymode(target, folder)
+            _exchange(folder, target)
+        _flush_folder(target.parent)
+
+
+@contextmanager
+def scratch_folder() -> Generator[Path]:
+    """Yield a private folder for a library that needs a path of its own to write to; it is removed at the end."""
+    with _told(tempfile.gettempdir()):
+        folder = Path(tempfile.mkdtemp(prefix="reportgen-"))
+    try:
+        with _told_when_full(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_folder(path: str | Path) -> None:
+    """Remove the folder `path` and all in it; its name is gone at once. One that does not exist is no error."""
+    target = Path(path)
+    with _told(path, "cannot be removed"):
+        if not os.path.lexists(target):
+            return
+        if target.is_symlink() or not target.is_dir():
+            raise UserError(path, "cannot be removed: is not a folder", "name the folder itself")
+        hidden = _beside(target)
+        os.rename(target, hidden)
+        shutil.rmtree(hidden)
+    _flush_folder(target.parent)
+
+
+def remove_file(path: str | Path) -> None:
+    """Remove the file `path`; one that does not exist is no error."""
+    with _told(path, "cannot be removed"):
+        Path(path).unlink(missing_ok=True)
+    _flush_folder(Path(path).parent)
+
+
+# How errors are told
+
+
+@contextmanager
+def _told(path: str | Path, what: str = "cannot be written") -> Generator[None]:
+    """Turn what the system refuses into one line that names `path` and the mend."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _full(path, error) from error
+        reason, mend = _REFUSED.get(error.errno or 0, (_reason(error), ""))
+        raise UserError(path, f"{what}: {reason}", mend) from error
+    except ValueError as error:  # a NUL in the name, or a name that is not Unicode
+        raise UserError(path, f"{what}: not a file name", "choose another name") from error
+
+
+@contextmanager
+def _told_when_full(path: str | Path) -> Generator[None]:
+    """Tell of a full disk where a caller's block wrote by itself; its other errors are its own."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _full(path, error) from error
+        raise
+
+
+def _full(path: str | Path, error: OSError) -> EnvironmentLacks:
+    what = f"cannot be written: {_FULL[error.errno or 0]}"
+    return EnvironmentLacks(path, what, "free some space, or write to another disk, and run it again")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+# Single steps
+
+
+def _place_of_file(target: Path) -> Path:
+    """Return where a file really goes: through a link, and never in place of a folder, a device or a pipe."""
+    place = Path(os.path.realpath(target)) if target.is_symlink() else target
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        return place
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder")
+    if not stat.S_ISREG(mode):
+        raise UserError(target, "cannot be written: is not a regular file", "choose another name")
+    return place
+
+
+def _chunks(path: str | Path, data: bytes | str | Iterable[bytes]) -> Iterable[bytes]:
+    if isinstance(data, str):
+        try:
+            return (data.encode("utf-8"),)
+        except UnicodeEncodeError as error:
+            raise UserError(path, f"cannot be written: character {error.start} of the text is not Unicode") from error
+    return (bytes(data),) if isinstance(data, bytes | bytearray | memoryview) else data
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open for reading without hanging on a pipe."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is a folder" if stat.S_ISDIR(mode) else "is not a regular file")
+    return descriptor
+
+
+def _beside(target: Path) -> Path:
+    return target.parent / f"{PARTIAL}{secrets.token_hex(8)}"
+
+
+@contextmanager
+def _hidden_folder(target: Path) -> Generator[Path]:
+    """Make a hidden folder beside `target`, and remove whatever has its name at the end, however the block ends."""
+    folder = _beside(target)
+    try:
+        with _told(target):
+            folder.mkdir()
+        with _told_when_full(target):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Put a folder's names on the disk, where the file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _flush_tree(folder: Path) -> None:
+    for name, _, files in os.walk(folder):
+        for file in files:
+            descriptor = os.open(os.path.join(name, file), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        _flush_folder(Path(name))
+
+
+def _rename_new(source: Path, target: Path) -> None:
+    """Rename a folder to a name that must not exist, not even as an empty folder."""
+    if _renameat2(source, target, _NOREPLACE):
+        return
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, "exists")
+    os.rename(source, target)
+
+
+def _exchange(new: Path, target: Path) -> None:
+    """Put `new` in the place of `target`; what stood there has the name `new` afterwards."""
+    if not target.exists():
+        _rename_new(new, target)
+        return
+    if _renameat2(new, target, _EXCHANGE):
+        return
+    old = _beside(target)
+    os.rename(target, old)
+    try:
+        os.rename(new, target)
+    except BaseException:
+        os.rename(old, target)
+        raise
+    os.rename(old, new)
+
+
+def _renameat2(source: Path, target: Path, flags: int) -> bool:
+    """Rename with `flags` if this system can; returns whether it did, raises `OSError` where it refused."""
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    if call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flags) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number))

@@ -1,0 +1,157 @@
+"""Render dossiers into a site that is being built, several at once; one that fails never takes the others along."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from reportgen.dossier.model import Tier
+from reportgen.evidence import redaction, write
+from reportgen.evidence.bundle import open_bundle
+from reportgen.evidence.errors import EnvironmentLacks, UserError
+from reportgen.evidence.verify import verify
+from reportgen.publish.index import PublishedFile, Summary
+
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A dossier to make: its bundle, and the folder of the unfinished site that it goes to."""
+
+    bundle: Path
+    target: Path
+    tier: Tier
+    paper: str
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A dossier that was made."""
+
+    summary: Summary
+    files: dict[str, PublishedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A dossier that could not be made, and why, in one line."""
+
+    why: str
+
+
+Outcome = Made | Failed
+
+
+def run(
+    tasks: Sequence[Task], jobs: int | None, work: Callable[[Task], Outcome] | None = None
+) -> Iterator[tuple[Task, Outcome]]:
+    """Make all dossiers, `jobs` at once (one for each core unless given), and yield each when it is done."""
+    work = work or make
+    workers = min(jobs or cores(), len(tasks))
+    if workers <= 1:
+        yield from ((task, work(task)) for task in tasks)
+        return
+    broken: list[Task] = []
+    with _pool(workers) as pool:
+        waiting: dict[Future[Outcome], Task] = {pool.submit(work, task): task for task in tasks}
+        try:
+            for done in as_completed(waiting):
+                if isinstance(done.exception(), BrokenProcessPool):
+                    broken.append(waiting[done])
+                else:
+                    yield waiting[done], done.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    for task in broken:
+        yield task, _alone(task, work)
+
+
+def _alone(task: Task, work: Callable[[Task], Outcome]) -> Outcome:
+    # A worker that was killed breaks the whole pool, and nobody knows which dossier it was: each gets one of its own.
+    with _pool(1) as pool:
+        try:
+            return pool.submit(work, task).result()
+        except BrokenProcessPool:
+            return Failed("the process that rendered it was killed, perhaps for want of memory; try --jobs 1")
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+
+
+def _ignore_interrupts() -> None:
+    # Ctrl-C reaches all processes of a terminal; the first one says so and stops the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def make(task: Task) -> Outcome:
+    """Verify a bundle, render it, and write its dossier and published evidence; never raise what one bundle causes."""
+    try:
+        faults = verify(task.bundle)
+        if faults:
+            return Failed(spoiled(faults))
+        return _make(task)
+    except EnvironmentLacks:
+        raise  # no space, no Pango: so it is for every dossier
+    except UserError as error:
+        return Failed(inside(task.bundle, error))
+    except Exception as error:  # noqa: BLE001 - one dossier's failure is a warning, and the others are published
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        return Failed(
+            f"internal error at {place}: {type(error).__name__}: {' '.join(str(error).split())}; please report it"
+        )
+
+
+def spoiled(faults: Sequence[object]) -> str:
+    """Return in one line what `verify` found."""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"spoiled: {getattr(faults[0], 'file', '')}: {getattr(faults[0], 'what', '')}{more}; see: reportgen verify"
+
+
+def _make(task: Task) -> Made:
+    from reportgen.dossier.render import pages
+
+    made = pages(task.bundle, tier=task.tier, paper=task.paper, formats=task.formats)
+    summary = Summary.model_validate(json.loads(made.pop(SUMMARY)))
+    files = {name: _publish(task.target, name, data) for name, data in sorted(made.items())}
+    for name, data in evidence(task.bundle, task.tier):
+        files[f"evidence/{name}"] = _publish(task.target, f"evidence/{name}", data)
+    return Made(summary, files)
+
+
+def evidence(bundle: Path, tier: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the bundle's files as `tier` publishes them."""
+    for file in open_bundle(bundle).files():
+        how = "as is" if tier == "full" else redaction.published(file.path)
+        if how == "withheld":
+            continue
+        data = (bundle / file.path).read_bytes()
+        yield file.path, redaction.redact(file.path, data) if how == "redacted" else data
+
+
+def inside(bundle: Path, error: UserError) -> str:
+    """Return an error's line with paths relative to the bundle that it is about."""
+    return error.line.replace(f"{bundle}/", "").removeprefix(f"{bundle}: ")
+
+
+def _publish(target: Path, name: str, data: bytes) -> PublishedFile:
+    write.write_file(target / name, data, durable=False)
+    return PublishedFile(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())

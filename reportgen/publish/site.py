@@ -1,0 +1,279 @@
+"""Build a site: find the bundles, render what is new, gather the pages, and swap all of it in at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from reportgen import __version__
+from reportgen.dossier.model import Tier
+from reportgen.evidence import write
+from reportgen.evidence.bundle import open_bundle
+from reportgen.evidence.errors import UserError
+from reportgen.evidence.verify import verify
+from reportgen.publish import index, keys, pages
+from reportgen.publish.config import SiteConfig, load
+from reportgen.publish.found import Found, bags
+from reportgen.publish.rendering import Made, Task, inside, run, spoiled
+
+HTML, PDF = "dossier.html", "dossier.pdf"
+
+
+class StrictError(UserError):
+    """A strict build that had warnings; nothing was published."""
+
+    exit_code = 1
+
+    def __init__(self, site: Path, warnings: tuple[str, ...]) -> None:
+        self.warnings = warnings
+        noun = "warning" if len(warnings) == 1 else "warnings"
+        super().__init__(
+            site,
+            f"{len(warnings)} {noun} in a strict build, so nothing was published",
+            "mend what they name, or build without --strict",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did."""
+
+    front: Path
+    tier: str
+    dossiers: int
+    rendered: int
+    reused: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Build:
+    """A build under way."""
+
+    site: Path
+    config: SiteConfig
+    tier: Tier
+    strict: bool
+    jobs: int | None
+    entries: dict[str, index.Entry] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)  # by the bundle's label
+    rendered: int = 0
+
+    @property
+    def public(self) -> Path:
+        return self.site / "public"
+
+
+def build(site: Path, *, jobs: int | None = None, strict: bool = False, tier: Tier | None = None) -> Built:
+    """Build `site`'s pages into its folder `public`, all of it or nothing, and return what was done."""
+    if not site.is_dir():
+        raise UserError(site, "there is no such folder", "name the folder of a site: one that holds bundles/")
+    config = load(site)
+    state = _Build(site, config, tier or config.tier, strict, jobs)
+    _check_public(state.public)
+    found = _find(state)
+    with write.swap_folder(state.public) as unfinished:
+        _dossiers(state, found, unfinished)
+        if strict and state.warnings:
+            raise StrictError(site, _lines(state))
+        _pages(state, found, unfinished)
+    return Built(
+        front=(state.public / "index.html").resolve(),
+        tier=state.tier,
+        dossiers=len(state.entries),
+        rendered=state.rendered,
+        reused=len(state.entries) - state.rendered,
+        warnings=_lines(state),
+    )
+
+
+def _check_public(public: Path) -> None:
+    """Refuse to replace a folder that no build has made."""
+    if public.is_dir() and not (public / index.FILE).is_file() and any(public.iterdir()):
+        raise UserError(
+            public, "holds files that reportgen did not make, and a build replaces all in it", "move them away"
+        )
+
+
+def _lines(state: _Build) -> tuple[str, ...]:
+    return tuple(f"{label}: {why}" for label, why in sorted(state.warnings.items()))
+
+
+def _find(state: _Build) -> list[Found]:
+    """Open every bundle; one that cannot be opened, or stands there twice, is a warning."""
+    found: dict[str, Found] = {}
+    for bag in bags(state.site / "bundles"):
+        label = bag.relative_to(state.site).as_posix()
+        try:
+            one = _open(bag, label)
+        except UserError as error:
+            state.warnings[label] = inside(bag, error)
+            continue
+        if one.path in found:
+            state.warnings[label] = f"the same bundle as {found[one.path].label}; published once"
+        else:
+            found[one.path] = one
+    if not found and not state.warnings:
+        state.warnings["bundles"] = f"no bundle to publish; make one: reportgen import FILE --out {state.site}/bundles"
+    return sorted(found.values(), key=lambda one: (one.start, one.path), reverse=True)
+
+
+def _open(bag: Path, label: str) -> Found:
+    bundle = open_bundle(bag)
+    return Found(
+        bundle=bag,
+        label=label,
+        suite=bundle.info.suite,
+        start=bundle.info.start,
+        digest=bundle.digest,
+        gpu=bundle.provenance.get("gpu.name").text,
+    )
+
+
+def _dossiers(state: _Build, found: list[Found], unfinished: Path) -> None:
+    """Put every dossier into the unfinished site: linked from the earlier build where nothing changed, else rendered."""
+    earlier = index.earlier(state.public)
+    tasks: dict[Task, tuple[Found, str]] = {}
+    for one, formats in _formats(found, state.config.pdf):
+        key = keys.key(one.digest, tier=state.tier, paper=state.config.paper, formats=formats)
+        entry = earlier.get(one.path)
+        if entry is not None and entry.key == key and index.is_whole(entry, state.public):
+            if state.strict and (faults := verify(one.bundle)):
+                state.warnings[one.label] = spoiled(faults)
+            _link(entry, state.public, unfinished)
+            state.entries[one.path] = entry
+        else:
+            tasks[Task(one.bundle, unfinished / one.path, state.tier, state.config.paper, formats)] = (one, key)
+    for task, outcome in run(list(tasks), state.jobs):
+        one, key = tasks[task]
+        if isinstance(outcome, Made):
+            state.entries[one.path] = index.Entry(
+                suite=one.suite,
+                start=one.start,
+                digest=one.digest,
+                path=one.path,
+                key=key,
+                summary=outcome.summary,
+                files=outcome.files,
+            )
+            state.rendered += 1
+        else:
+            state.warnings[one.label] = outcome.why
+            write.remove_folder(task.target)
+
+
+def _formats(found: Iterable[Found], pdf: str) -> list[tuple[Found, tuple[str, ...]]]:
+    """Say which formats each bundle gets; `found` begins with the newest."""
+    seen: set[tuple[str, str]] = set()
+    wanted: list[tuple[Found, tuple[str, ...]]] = []
+    for one in found:
+        newest = (one.suite, one.gpu) not in seen
+        seen.add((one.suite, one.gpu))
+        wanted.append((one, ("html", "pdf") if pdf == "all" or (pdf == "latest" and newest) else ("html",)))
+    return wanted
+
+
+def _link(entry: index.Entry, public: Path, unfinished: Path) -> None:
+    """Carry a dossier over from the earlier build, by hard links where the file system has them."""
+    for name in entry.files:
+        source, target = public / entry.path / name, unfinished / entry.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)
+        except OSError:
+            write.copy_file(source, target, durable=False)
+
+
+def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:
+    """Write the site's own pages; the order is the newest first."""
+    entries = [state.entries[one.path] for one in found if one.path in state.entries]
+    style = pages.stylesheet()
+    name = f"assets/site.{hashlib.sha256(style).hexdigest()[:8]}.css"
+    page = front_page(entries, state.config, state.tier, name)
+    made = {
+        name: style,
+        "index.html": pages.front(page),
+        "404.html": pages.missing(state.config.title, state.config.base_address or "/"),
+        ".nojekyll": b"",
+        index.FILE: index.Index(
+            format=index.FORMAT,
+            title=state.config.title,
+            tier=state.tier,
+            reportgen=__version__,
+            newest=entries[0].start if entries else "",
+            dossiers=tuple(entries),
+        ).text(),
+    }
+    for path, data in made.items():
+        write.write_file(unfinished / path, data, durable=False)
+
+
+def front_page(entries: list[index.Entry], config: SiteConfig, tier: Tier, stylesheet: str) -> pages.FrontPage:
+    """Return the front page's data; `entries` begin with the newest."""
+    suites: dict[tuple[str, str], list[pages.Card]] = defaultdict(list)
+    for entry in entries:
+        suites[entry.suite, entry.summary.gpu].append(card(entry))
+    return pages.FrontPage(
+        title=config.title,
+        description=config.description,
+        summary=_summary(entries),
+        suites=tuple(
+            pages.Suite(suite, f"suite-{number}", cards[0], tuple(cards[1:]))
+            for number, ((suite, _), cards) in enumerate(suites.items(), 1)
+        ),
+        tier=tier,
+        reportgen_version=__version__,
+        stylesheet=stylesheet,
+    )
+
+
+def _summary(entries: list[index.Entry]) -> str:
+    if not entries:
+        return "Nothing is published here yet."
+    suites = len({entry.suite for entry in entries})
+    gpus = sorted({entry.summary.gpu for entry in entries})
+    on = gpus[0] if len(gpus) == 1 else f"{', '.join(gpus[:-1])} and {gpus[-1]}"
+    dossiers = "1 dossier" if len(entries) == 1 else f"{len(entries):,} dossiers"
+    of = "" if suites == len(entries) else f" of {suites} {'suite' if suites == 1 else 'suites'}"
+    return f"{dossiers}{of}, measured on {on}. The newest evidence is of {entries[0].summary.date}."
+
+
+def card(entry: index.Entry) -> pages.Card:
+    """Return what the front page shows of a dossier."""
+    said = entry.summary
+    evidence = [file.bytes for name, file in entry.files.items() if name.startswith("evidence/")]
+    downloads = (
+        [pages.Download("PDF", f"{entry.path}/{PDF}", size(entry.files[PDF].bytes))] if PDF in entry.files else []
+    )
+    if evidence:
+        files = "1 file" if len(evidence) == 1 else f"{len(evidence)} files"
+        downloads.append(pages.Download("Evidence", f"{entry.path}/{HTML}#evidence", f"{files}, {size(sum(evidence))}"))
+    return pages.Card(
+        title=said.title,
+        href=f"{entry.path}/{HTML}",
+        gpu=said.gpu,
+        date=said.date,
+        start=datetime.strptime(entry.start, "%Y%m%dT%H%M%S%z").strftime("%Y-%m-%dT%H:%M:%SZ"),
+        status=said.status,
+        version=said.version,
+        headline=said.headline,
+        lead=said.lead,
+        backends=said.backends,
+        scenarios=said.scenarios,
+        downloads=tuple(downloads),
+    )
+
+
+def size(n: int) -> str:
+    """Return a file's size in words, with three digits at most."""
+    value = float(n)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 999.5:
+            return f"{value:.0f} {unit}" if unit == "bytes" or value >= 99.95 else f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:.3g} GB" if value < 99.95 else f"{value:,.0f} GB"

@@ -1,0 +1,1 @@
+"""One module for each foreign format, each ending in `read(path) -> Samples`."""

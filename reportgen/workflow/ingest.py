@@ -1,0 +1,277 @@
+"""Make a bundle of foreign files: recognise, read, place, and keep every byte.
+
+One import is one bundle. Reports come before tables: a CSV that holds the launches of a report of the same import, or of a
+fuller CSV, is kept as evidence and not sampled twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import reportgen
+from reportgen.analysis import derive, processed
+from reportgen.analysis.derive import TIME
+from reportgen.evidence import bundle, provenance, samples, tables
+from reportgen.evidence.bundle import BundleInfo, Formula
+from reportgen.evidence.errors import ReadError, UserError
+from reportgen.evidence.provenance import Fact
+from reportgen.evidence.samples import Samples
+from reportgen.readers import ncu_csv, ncu_rep, nsight_python, session as session_text
+from reportgen.readers.recognise import KINDS, Kind, recognise
+
+_READERS = {
+    "ncu-rep": ncu_rep.read,
+    "ncu-raw": ncu_csv.read,
+    "ncu-details": ncu_csv.read,
+    "nsight-profiled": nsight_python.read,
+    "nsight-processed": nsight_python.read,
+}
+_NOT_SAID = "the imported files do not say it"
+_SUFFIXES = re.compile(r"(\.(ncu-repz?|csv|txt|log|raw|details|base|auto|session))+$", re.IGNORECASE)
+_SAME_TIME = 0.006  # half a unit in the third digit, as ncu's own tables print
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import made; `notes` say in a line each what a person may want to know, `losses` what is missing."""
+
+    path: Path
+    bundle_id: str
+    launches: int
+    samples: int
+    losses: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file of the import: where it is kept in the bundle, and what was read from it."""
+
+    path: Path
+    name: str  # relative to data/
+    kind: Kind
+    read: Samples | None
+    use: str = "kept"
+
+
+def ingest(
+    files: Sequence[Path],
+    out: Path,
+    *,
+    kind: str | None = None,
+    suite: str | None = None,
+    title: str | None = None,
+    scenario: str | None = None,
+    date: str | None = None,
+    session: Path | None = None,
+    derived: Sequence[str] = (),
+) -> Imported:
+    """Import `files` into one bundle below `out`; `derived` are formulas of the form `TFLOP/s=2*n**3/time/1e12`.
+
+    Raises `UserError` for what cannot be read; nothing is written then.
+    """
+    formulas = tuple(_formula(text) for text in derived)
+    given = [*files, *([session] if session is not None and session not in files else [])]
+    if not given:
+        raise UserError(None, "no files to import", "name at least one report or CSV")
+    read = _mark_repeated([_read(path, name, kind, session) for path, name in _names(given)])
+    sampled = [file for file in read if file.use == "sampled"]
+    if not sampled:
+        raise UserError(given[0], "none of the files holds launches", "name a report or a CSV of ncu or nsight-python")
+    said = _session_facts(read)
+    policy = scenario or session_text.scenario_of(said) or "not-recorded"
+    suite_name = suite or bundle.slug(_stem(sampled[0].path))
+    frame = _joined(sampled, suite_name, policy)
+    start, start_origin = _start(date, said, sampled)
+    losses = tuple(f"{file.path.name}: {loss}" for file in sampled if file.read for loss in file.read.losses)
+    info = BundleInfo(
+        suite=suite_name,
+        title=title or suite_name.replace("_", " "),
+        start=start,
+        status="imported",
+        losses=losses,
+        plan={"files": [{"name": f.name, "kind": f.kind, "use": f.use} for f in read]},
+        formulas=formulas,
+    )
+    facts = _provenance(read, said, start, start_origin)
+    made = bundle.create(out, info, facts, {f.name: f.path for f in read}, frame, _processed(frame, formulas, facts))
+    launches = int(frame["source"].nunique())
+    return Imported(made, info.id, launches, len(frame), losses, _notes(read, policy, frame))
+
+
+def _names(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Give each file its name in the bundle; files of one name from several folders get the folder's name ahead."""
+    unique = list(dict.fromkeys(paths))
+    counts = Counter(path.name.casefold() for path in unique)
+    named = [
+        (path, f"import/{path.name}" if counts[path.name.casefold()] == 1 else f"import/{index}/{path.name}")
+        for index, path in enumerate(unique)
+    ]
+    return named
+
+
+def _read(path: Path, name: str, kind: str | None, session: Path | None) -> _File:
+    found = "ncu-session" if session is not None and path == session else _kind(path, kind)
+    reader = _READERS.get(found)
+    source = f"data/{name}"
+    return _File(path, name, found, None if reader is None else reader(path, source), "sampled" if reader else "kept")
+
+
+def _kind(path: Path, kind: str | None) -> Kind:
+    if kind is None:
+        return recognise(path)
+    if kind not in KINDS:
+        raise UserError(None, f"'{kind}' is not a kind of file", f"use one of {', '.join(KINDS)}")
+    if not path.is_file():
+        raise ReadError(path, "there is no such file", "check the path")
+    return kind
+
+
+def _mark_repeated(files: list[_File]) -> list[_File]:
+    """Sample each launch once: the fullest file that holds it is sampled, the others are kept as evidence."""
+    order = {kind: rank for rank, kind in enumerate(KINDS)}
+    ranked = sorted(range(len(files)), key=lambda i: (order[files[i].kind], i))
+    taken: list[_File] = []
+    result = list(files)
+    for index in ranked:
+        file = files[index]
+        if file.read is None:
+            continue
+        if file.kind != "ncu-rep" and any(_same_launches(file, other) for other in taken):
+            result[index] = replace(file, use="kept: the same launches as another file")
+        else:
+            taken.append(file)
+    return result
+
+
+def _same_launches(file: _File, other: _File) -> bool:
+    assert file.read is not None and other.read is not None
+    if file.kind == "nsight-processed":
+        return other.kind == "nsight-profiled" and _annotations(file) <= _annotations(other)
+    mine, theirs = _times(file), _times(other)
+    if not len(mine) or len(mine) != len(theirs):
+        return False
+    return bool(np.allclose(mine, theirs, rtol=_SAME_TIME, atol=0))
+
+
+def _annotations(file: _File) -> set[str]:
+    assert file.read is not None
+    return set(file.read.frame["annotation"].astype("object"))
+
+
+def _times(file: _File) -> np.ndarray[Any, Any]:
+    """Return the times of a file's launches, sorted: two files of the same launches agree in them all."""
+    assert file.read is not None
+    frame = file.read.frame
+    return np.sort(frame.loc[(frame["metric"] == TIME).to_numpy(), "value"].to_numpy())
+
+
+def _stem(path: Path) -> str:
+    return _SUFFIXES.sub("", path.name) or path.name
+
+
+def _joined(files: Sequence[_File], suite: str, scenario: str) -> pd.DataFrame:
+    """Join the files' samples; with several files each is a benchmark by its own name, a single one by the suite's."""
+    stems = Counter(_stem(file.path) for file in files)
+    frames = []
+    for file in files:
+        assert file.read is not None
+        stem = _stem(file.path)
+        benchmark = suite if len(files) == 1 else stem if stems[stem] == 1 else file.name.removeprefix("import/")
+        frame = file.read.frame.copy()
+        for column, text in (("suite", suite), ("benchmark", benchmark), ("scenario", scenario)):
+            frame[column] = samples.constant_text(text, len(frame))
+        frames.append(frame)
+    return samples.concat(frames) if len(frames) > 1 else samples.check(frames[0])
+
+
+def _session_facts(files: Sequence[_File]) -> dict[str, str]:
+    said: dict[str, str] = {}
+    for file in files:
+        if file.kind == "ncu-session":
+            said |= session_text.read(file.path)
+    return said
+
+
+def _start(date: str | None, said: Mapping[str, str], files: Sequence[_File]) -> tuple[str, str]:
+    """Return when the evidence was taken, in UTC, and how that is known."""
+    if date is not None:
+        return _parsed(date), "given by --date"
+    if "collection.created" in said:
+        return _parsed(said["collection.created"]), "the session page (its time zone is not stated; taken as UTC)"
+    newest = max(file.path.stat().st_mtime for file in files)
+    return f"{datetime.fromtimestamp(newest, UTC):%Y%m%dT%H%M%SZ}", "the newest file's modification time"
+
+
+def _parsed(date: str) -> str:
+    try:
+        moment = datetime.fromisoformat(date)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return f"{moment:%Y%m%dT%H%M%SZ}"
+    except (ValueError, OverflowError):
+        raise UserError(None, f"'{date}' is not a date", "write it like 2026-11-30T21:10:06Z") from None
+
+
+def _provenance(files: Sequence[_File], said: Mapping[str, str], start: str, origin: str) -> provenance.Provenance:
+    """Gather what the files state of themselves; where two differ, both stand."""
+    facts: dict[str, Fact] = {}
+    for file in files:
+        stated = {} if file.read is None else file.read.facts
+        for key, value in stated.items():
+            known = facts.get(key)
+            if known is None:
+                facts[key] = _fact(value, file.path.name)
+            elif str(known.value) != value and file.use == "sampled":
+                facts[key] = Fact(f"{known.value}; {value}", "", f"{known.origin}; {file.path.name}")
+    facts |= {key: _fact(value, "ncu's session page") for key, value in said.items()}
+    facts["collection.start"] = Fact(start, "", origin)
+    facts["import.files"] = Fact(", ".join(file.path.name for file in files), "", "the import")
+    facts["versions.reportgen"] = Fact(reportgen.__version__, "", "the import")
+    return provenance.from_facts(facts, _NOT_SAID)
+
+
+def _fact(value: str, origin: str) -> Fact:
+    """Keep a number as a number, so that a dossier prints it with its unit."""
+    try:
+        number = float(value)
+    except ValueError:
+        return Fact(value, "", origin)
+    if not np.isfinite(number) or value.count(".") or len(value) > 15:
+        return Fact(value, "", origin)
+    return Fact(int(number), "", origin)
+
+
+def _processed(
+    frame: pd.DataFrame, formulas: Sequence[Formula], facts: provenance.Provenance
+) -> dict[tuple[str, str], bytes]:
+    table = processed.table(frame, formulas, facts)
+    found = {}
+    for (backend, scenario), part in table.groupby(["Backend", "Scenario"], sort=False):
+        found[str(backend), str(scenario)] = tables.frame_to_csv(part)
+    return found
+
+
+def _formula(text: str) -> Formula:
+    metric, equals, formula = text.partition("=")
+    if not equals or not metric.strip():
+        raise UserError(None, f"'{text}' is not a derived metric", "write it like TFLOP/s=2*n**3/time/1e12")
+    derive.parse(metric.strip(), formula)
+    return Formula(metric.strip(), formula.strip(), metric.strip())
+
+
+def _notes(files: Sequence[_File], scenario: str, frame: pd.DataFrame) -> tuple[str, ...]:
+    notes = [f"{file.path.name}: {file.use}" for file in files if file.use.startswith("kept:")]
+    if scenario == "not-recorded":
+        notes.append("the cache and clock policy is not recorded; state it with --scenario or --session")
+    if f"{samples.PARAM}launch" in frame.columns:
+        notes.append("ranges without a configuration were told apart by their launch shape (parameter 'launch')")
+    return tuple(notes)

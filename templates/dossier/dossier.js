@@ -1,0 +1,88 @@
+// Comfort only: without this script the page is whole and in order.
+(() => {
+  "use strict";
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  // Contents: open beside the text, folded above it.
+  const contents = document.querySelector("nav details");
+  const wide = matchMedia("(min-width: 78rem)");
+  const fold = () => { contents.open = wide.matches; };
+  wide.addEventListener("change", fold);
+  fold();
+  const links = new Map(all("a", contents).map((link) => [link.hash.slice(1), link]));
+  contents.addEventListener("click", (event) => {
+    if (event.target.closest("a") && !wide.matches) contents.open = false;
+  });
+
+  // The place in the contents is the last heading above the upper third of the window.
+  const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+  let current = null;
+  const mark = () => {
+    const line = innerHeight / 3;
+    const ended = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+    const place = ended ? places.at(-1) : places.filter((it) => it.getBoundingClientRect().top < line).at(-1);
+    const link = place && links.get(place.id);
+    if (link === current) return;
+    current?.removeAttribute("aria-current");
+    link?.setAttribute("aria-current", "location");
+    current = link;
+  };
+  let due = false;
+  addEventListener("scroll", () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => { due = false; mark(); });
+  }, { passive: true });
+  mark();
+
+  // Sorting: up, down, and back to the order in which the table was printed. What has no value stays last.
+  const words = new Intl.Collator("en", { numeric: true });
+  const key = (row, column) => row.cells[column].dataset.order ?? row.cells[column].textContent.trim();
+  const compare = (a, b) => (a !== "" && b !== "" && !isNaN(a) && !isNaN(b) ? a - b : words.compare(a, b));
+  for (const table of all("table")) {
+    const body = table.tBodies[0];
+    const printed = [...body.rows];
+    if (printed.length < 2) continue;
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = make("button", { type: "button" }, head.firstChild);
+      head.prepend(button);
+      button.addEventListener("click", () => {
+        const order = { ascending: "descending", descending: null }[head.ariaSort] ?? (head.ariaSort ? null : "ascending");
+        heads.forEach((it) => it.removeAttribute("aria-sort"));
+        let rows = printed;
+        if (order) {
+          head.setAttribute("aria-sort", order);
+          const sign = order === "ascending" ? 1 : -1;
+          rows = [...printed].sort((a, b) => {
+            const [x, y] = [key(a, column), key(b, column)];
+            return x === "" || y === "" ? (x === "") - (y === "") : sign * compare(x, y);
+          });
+        }
+        body.append(...rows);
+      });
+    });
+    if (printed.length > 12) filter(table.closest(".scroll"), printed, "Filter rows");
+  }
+
+  // Filtering: every word typed must stand in the row.
+  function filter(place, rows, label, groups = []) {
+    const count = make("output", {});
+    const input = make("input", { type: "search", autocomplete: "off" });
+    const texts = rows.map((row) => `${row.textContent} ${row.firstElementChild.title}`.toLowerCase());
+    input.addEventListener("input", () => {
+      const asked = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row, index) => { row.hidden = !asked.every((word) => texts[index].includes(word)); });
+      groups.forEach((group) => { group.hidden = !group.querySelector("dl > div:not([hidden])"); });
+      count.textContent = asked.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length}` : "";
+    });
+    place.before(make("div", { className: "filter" }, make("label", {}, label, input), count));
+  }
+  const facts = document.querySelector(".facts");
+  filter(facts, all("dl > div", facts), "Find a fact", all(".group", facts));
+})();

@@ -1,0 +1,44 @@
+"""Bundles are found at any depth, and each has an address of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reportgen.publish.found import bags, segment
+
+
+def test_bags_are_found_at_any_depth_but_not_in_bags_or_hidden_folders(tmp_path: Path) -> None:
+    for name in ("b", "a/x/y", "a/x/y/data/inner", ".partial-1", "c/.git/z"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "bagit.txt").touch()
+    (tmp_path / "empty").mkdir()
+
+    assert list(bags(tmp_path)) == [tmp_path / "a/x/y", tmp_path / "b"]
+
+
+def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
+    assert list(bags(tmp_path / "none")) == []
+
+
+@pytest.mark.parametrize("name", ["matmul", "matmul_precision", "fused-add.2"])
+def test_a_plain_name_is_its_own_address(name: str) -> None:
+    assert segment(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["index.html", "assets", "..", "MatMul", "gather-索引", "a b", "a/b", "%2e%2e", "a?b#c"]
+)
+def test_another_name_gets_a_mark(name: str) -> None:
+    assert segment(name) != name
+    assert segment(name).isascii()
+    assert not set(segment(name)) & set("/ ?#%&<>\"'")
+
+
+@given(st.text(), st.text())
+def test_two_names_never_share_an_address(one: str, other: str) -> None:
+    assert (segment(one) == segment(other)) == (one == other)
+    assert segment(one).lower() == segment(one)

@@ -1,0 +1,157 @@
+"""The project holds what its documents promise."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from reportgen import __version__
+from reportgen.analysis import processed
+from reportgen.cli.commands import COMMANDS
+from reportgen.evidence import samples
+from reportgen.publish.config import SiteConfig
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = {"matplotlib", "numpy", "pandas", "pydantic", "scipy", "weasyprint"}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
+
+
+def test_the_first_screen_of_the_readme_has_the_picture_and_the_two_commands() -> None:
+    screen = "\n".join(read("README.md").splitlines()[:25])
+
+    assert "docs/images/dossier.png" in screen
+    assert "make report" in screen
+    assert "make test" in screen
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_command_of_a_document_is_a_target(document: str) -> None:
+    assert set(re.findall(r"^    make ([a-z]+)", read(document), re.MULTILINE)) <= targets()
+
+
+def test_every_target_has_its_help() -> None:
+    helped = set(re.findall(r"^([a-z]+):.*## \S", read("Makefile"), re.MULTILINE))
+
+    assert {"report", "test", "check", "bench", "soak", "lock", "clean", "help"} <= helped
+    assert targets() - helped == {"python", "pango"}
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    used = set(re.findall(r"^    reportgen ([a-z]+)", read("README.md"), re.MULTILINE))
+
+    assert used == set(COMMANDS)
+    assert set(re.findall(r"^\| `([a-z]+)` \|", read("README.md"), re.MULTILINE)) == set(COMMANDS)
+
+
+def test_every_setting_of_a_site_is_in_the_readme() -> None:
+    line = next(line for line in read("README.md").splitlines() if "site.toml " in line)
+
+    assert [name for name in SiteConfig.model_fields if name not in line] == []
+
+
+def test_every_column_is_documented() -> None:
+    text = read("docs/columns.md")
+    ours = [*samples.BEFORE_PARAMS, *samples.AFTER_PARAMS, "param:<name>"]
+    columns = [*ours, "Annotation", *processed.NSIGHT_COLUMNS, *processed.OUR_COLUMNS]
+
+    assert [name for name in columns if f"`{name}`" not in text] == []
+
+
+def test_the_made_documents_are_fresh() -> None:
+    ran = subprocess.run(
+        [sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ran.stdout + ran.stderr == ""
+
+
+def test_the_tree_holds_no_machine_s_paths() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    ran = subprocess.run([sys.executable, "tools/check_tree.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert ran.stdout == "tree: ok\n"
+
+
+def test_requirements_are_pinned_and_hashed() -> None:
+    for name in ("run", "dev", "bench"):
+        text = read(f"requirements/{name}.txt")
+        pins = re.findall(r"^[a-z].*$", text, re.MULTILINE)
+        assert pins
+        assert all("==" in pin for pin in pins)
+        assert text.count("--hash=sha256:") >= len(pins)
+
+
+def test_every_dependency_is_in_the_requirements() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    pinned = set(re.findall(r"^([a-z0-9-]+)==", read("requirements/run.txt"), re.MULTILINE))
+
+    assert {re.split(r"[>=<\[]", name)[0] for name in project["dependencies"]} <= pinned
+
+
+def test_importing_reportgen_loads_nothing_heavy() -> None:
+    code = "import sys, reportgen; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert set(ast.literal_eval(loaded)) & HEAVY == set()
+
+
+@pytest.mark.parametrize("module", ["reportgen.evidence.errors", "reportgen.resources", "reportgen.cli"])
+def test_light_modules_stay_light(module: str) -> None:
+    code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert set(ast.literal_eval(loaded)) & HEAVY == set()
+
+
+def test_no_module_uses_another_s_private_names() -> None:
+    found = []
+    for path in (ROOT / "reportgen").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reportgen"):
+                found += [
+                    f"{path.relative_to(ROOT)}: {name.name}"
+                    for name in node.names
+                    if name.name.startswith("_") and not name.name.startswith("__")
+                ]
+
+    assert found == []
+
+
+def test_the_wheel_carries_templates_and_suites_and_is_reproducible(tmp_path: Path) -> None:
+    wheels = []
+    for name in ("one", "two"):
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": "1704067200"}
+        options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path / name)]
+        subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", *options, str(ROOT)],
+            check=True,
+            capture_output=True,
+            env=environment,
+        )
+        wheels += list((tmp_path / name).glob("*.whl"))
+
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+    names = set(zipfile.ZipFile(wheels[0]).namelist())
+    for folder in ("templates", "suites"):
+        files = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()}
+        assert {f"reportgen/_data/{name}" for name in files if "__pycache__" not in name} <= names
+    assert "reportgen/py.typed" in names
+    assert f"reportgen-{__version__}.dist-info/licenses/LICENSE" in names
+    assert not any(name.startswith(("tests/", "site/")) for name in names)
