@@ -38,7 +38,7 @@ check: pango $(DEV_STAMP) ## Check style, types, who imports whom, and what the 
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/python tools/docs.py --check
 	@$(BIN)/python tools/check_tree.py
 

@@ -17,6 +17,7 @@ from reportgen import __version__
 from reportgen.analysis import processed
 from reportgen.cli.commands import COMMANDS
 from reportgen.evidence import samples
+from reportgen.evidence.bundle import BundleInfo
 from reportgen.publish.config import SiteConfig
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,6 +71,13 @@ def test_every_column_is_documented() -> None:
     columns = [*ours, "Annotation", *processed.NSIGHT_COLUMNS, *processed.OUR_COLUMNS]
 
     assert [name for name in columns if f"`{name}`" not in text] == []
+
+
+def test_every_key_of_a_bundle_is_documented() -> None:
+    text = read("docs/bundle.md")
+    keys = ["format", "id", *BundleInfo.__dataclass_fields__]
+
+    assert [name for name in keys if f"| `{name}` |" not in text] == []
 
 
 def test_the_made_documents_are_fresh() -> None:
@@ -134,24 +142,51 @@ def test_no_module_uses_another_s_private_names() -> None:
     assert found == []
 
 
-def test_the_wheel_carries_templates_and_suites_and_is_reproducible(tmp_path: Path) -> None:
-    wheels = []
-    for name in ("one", "two"):
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": "1704067200"}
-        options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path / name)]
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the same wheel, built twice."""
+    built = []
+    for _ in range(2):
+        folder = tmp_path_factory.mktemp("wheel")
+        options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
         subprocess.run(
             [sys.executable, "-m", "pip", "wheel", *options, str(ROOT)],
             check=True,
             capture_output=True,
-            env=environment,
+            env={**os.environ, "SOURCE_DATE_EPOCH": "1704067200"},
         )
-        wheels += list((tmp_path / name).glob("*.whl"))
+        built += folder.glob("*.whl")
+    return built
 
+
+def test_the_wheel_is_reproducible(wheels: list[Path]) -> None:
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
+
+
+def test_the_wheel_carries_templates_and_suites(wheels: list[Path]) -> None:
     names = set(zipfile.ZipFile(wheels[0]).namelist())
+
     for folder in ("templates", "suites"):
         files = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()}
         assert {f"reportgen/_data/{name}" for name in files if "__pycache__" not in name} <= names
     assert "reportgen/py.typed" in names
     assert f"reportgen-{__version__}.dist-info/licenses/LICENSE" in names
     assert not any(name.startswith(("tests/", "site/")) for name in names)
+
+
+def test_the_wheel_renders_the_same_bytes_as_the_checkout(wheels: list[Path], tmp_path: Path) -> None:
+    bundles = sorted(path.parent for path in (ROOT / "site/bundles").rglob("bagit.txt"))
+    zipfile.ZipFile(wheels[0]).extractall(tmp_path / "installed")
+    found = []
+    for place in (tmp_path / "installed", ROOT):
+        out = tmp_path / f"out-{place.name}"
+        code = (
+            f"import sys; sys.path.insert(0, {str(place)!r}); from reportgen.cli import main; import reportgen;"
+            f"assert reportgen.__file__.startswith({str(place)!r});"
+            f"sys.exit(main(['render', {str(bundles[0])!r}, '--out', {str(out)!r}]))"
+        )
+        subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, check=True, capture_output=True)
+        found.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()})
+
+    assert {"dossier.html", "dossier.pdf"} <= set(found[0])
+    assert found[0] == found[1]

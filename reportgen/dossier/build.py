@@ -15,8 +15,9 @@ from reportgen.analysis.groups import Group
 from reportgen.analysis.statistics import tick
 from reportgen.dossier import cautions, charts, findings, keeping, tables, words
 from reportgen.dossier.charts import Advantage, Drawn, Palette
-from reportgen.dossier.model import Block, Chart, Chip, DataFile, Dossier, Part, Section, Sentence, Tier
+from reportgen.dossier.model import Block, Chart, Chip, DataFile, Dossier, Figure, Part, Section, Sentence, Tier
 from reportgen.dossier.text import count, figure, listed, plural, say, shorten, visible
+from reportgen.evidence import samples
 from reportgen.evidence import tables as csv_tables
 from reportgen.evidence.bundle import Bundle, slug
 from reportgen.evidence.provenance import Provenance
@@ -80,7 +81,7 @@ class _Builder:
             gpu=visible(str(self._fact("gpu.name") or "GPU not recorded")),
             lead=self._lead(),
             chips=self._chips(),
-            findings=findings.find([(s.group, s.id) for s in self.shown]),
+            findings=findings.find([(s.group, s.id) for s in self.shown], limits is not None),
             cautions=cautions.of_bundle(self.groups, self.samples, info.losses, self.provenance),
             sections=sections,
             limits=limits,
@@ -98,25 +99,32 @@ class _Builder:
         return None if found is None else found.value
 
     def _lead(self) -> Sentence:
-        annotations = dict.fromkeys(a for g in self.groups for a in g.annotations)
-        cases = sum(len(g.cases) for g in self.groups)
-        launches = self.samples["source"].nunique()
+        """Say in one line what was run."""
+        annotations = list(dict.fromkeys(a for g in self.groups for a in g.annotations))
         rows = [row for g in self.groups for c in g.cases if (row := c.get(g.main)) is not None]
-        runs = sorted({row.runs for row in rows})
-        parts: list[Part] = []
-        for index, name in enumerate(list(annotations)[:3]):
-            parts += [", " if index else "", shorten(name, 40)]
+        launches = samples.launches(self.samples)
+        names: list[Part] = []
+        for index, name in enumerate(annotations[:3]):
+            last = index == len(annotations) - 1
+            names += [(" and " if last else ", ") if index else "", shorten(name, 40)]
         more = len(annotations) - 3
+        axis = next((g.axis for g in self.groups if g.axis), "")
         return say(
-            "{names}{more}: {cases} {rows}{runs}, {launches} profiled {word}.",
-            names=tuple(p for p in parts if p),
+            "{names}{more}{axis}{runs}; {launches} profiled {word}.",
+            names=tuple(part for part in names if part),
             more=(" and ", count(more, "count(annotations)"), " more") if more > 0 else (),
-            cases=count(cases, "count(cases)"),
-            rows=plural(cases, "configuration of an annotation", "configurations of annotations"),
-            runs=self._runs(runs, rows),
+            axis=self._swept(axis),
+            runs=self._runs(sorted({row.runs for row in rows}), rows),
             launches=count(launches, "count(launches)"),
-            word=plural(launches, "launch", "launches") if "ncu" in {g.backend for g in self.groups} else plural(launches, "record"),
+            word=plural(launches, "launch", "launches"),
         )
+
+    def _swept(self, axis: str) -> Sentence:
+        values = sorted({float(dict(c.params)[axis]) for g in self.groups if g.axis == axis for c in g.cases} if axis else ())
+        if not values:
+            return ()
+        low, high = (Figure(v, f"{v:g}", "", f"{v:g}", f"parameter:{axis}") for v in (values[0], values[-1]))
+        return (f" over {visible(axis)} = ", low, " to ", high)
 
     def _runs(self, runs: Sequence[int], rows: Sequence[groups.Measured]) -> Sentence:
         if not runs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
@@ -13,13 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reportgen.dossier.model import Figure, Name, Part
+from reportgen.dossier.text import visible
 from reportgen.resources import templates
 
-# Characters that a page may not hold, or by which a name could change how the text around it reads:
-# controls, marks of no width or that turn the direction of writing, halves of surrogate pairs, and no characters at all.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -54,13 +49,8 @@ def _environment() -> Environment:
     return environment
 
 
-def visible(text: str) -> str:
-    """Return `text` with each character that cannot be seen, or that hides others, written as `U+202E`."""
-    return _UNSEEN.sub(lambda match: f"U+{ord(match.group()):04X}", text)
-
-
 def _finalize(value: object) -> object:
-    """Make what a template prints visible; markup was made by a template and is left as it is."""
+    """Print what cannot be seen, or hides what can, as `U+202E`; markup was made by a template and is left as it is."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reportgen.analysis import bottleneck, groups
 from reportgen.analysis.derive import TIME
@@ -34,11 +34,15 @@ class Weighed:
 Rule = Callable[[Group, str], Iterator[Weighed]]
 
 
-def find(all_groups: Iterable[tuple[Group, str]], most: int = MOST) -> tuple[Finding, ...]:
-    """Return the `most` strongest findings over groups, each given with the id of the block that shows it."""
+def find(all_groups: Iterable[tuple[Group, str]], why: bool = True, most: int = MOST) -> tuple[Finding, ...]:
+    """Return the `most` strongest findings over groups, each given with the id of the block that shows it.
+
+    What limits a kernel is shown in a block of its own, `<id>-why`, when the dossier has that part (`why`).
+    """
     found = [w for group, target in all_groups for rule in RULES for w in rule(group, target)]
     ordered = sorted(enumerate(found), key=lambda item: (-item[1].weight, item[0]))
-    return tuple(weighed.finding for _, weighed in ordered[:most])
+    chosen = [weighed.finding for _, weighed in ordered[:most]]
+    return tuple(replace(f, target=f"{f.target}-why") if why and f.rule == "limited" else f for f in chosen)
 
 
 def fastest(group: Group, target: str) -> Iterator[Weighed]:

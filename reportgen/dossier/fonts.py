@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Set as AbstractSet
+from collections.abc import Generator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,12 @@ import matplotlib
 
 from reportgen.evidence.write import make_folder, scratch_folder, write_file
 
-FACES = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSansMono.ttf")
+SANS, BOLD, OBLIQUE, MONO = FACES = (
+    "DejaVuSans.ttf",
+    "DejaVuSans-Bold.ttf",
+    "DejaVuSans-Oblique.ttf",
+    "DejaVuSansMono.ttf",
+)
 _VARIABLE = "FONTCONFIG_FILE"
 _BREAKS = frozenset(map(ord, "\t\n\r"))
 
@@ -26,10 +32,23 @@ def folder() -> Path:
 @cache
 def characters() -> frozenset[int]:
     """Return the code points that the text font can print; the code font falls back to it."""
-    from fontTools.ttLib import TTFont
+    return frozenset(_advances(SANS))
 
-    with TTFont(folder() / FACES[0], lazy=True) as font:
-        return frozenset(font.getBestCmap())
+
+def advance(text: str, face: str) -> float:
+    """Return how wide `text` is in `face`, in ems."""
+    wide = _advances(face)
+    lacking = 6 * wide[ord("0")]  # printed as U+7D22
+    return sum(wide.get(ord(character), lacking) for character in text)
+
+
+@cache
+def _advances(face: str) -> Mapping[int, float]:
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+
+    with TTFont(folder() / face, lazy=True) as font:
+        metrics, em = font["hmtx"].metrics, font["head"].unitsPerEm
+        return {code: metrics[glyph][0] / em for code, glyph in font.getBestCmap().items()}
 
 
 def printable(text: str, cmap: AbstractSet[int]) -> str:

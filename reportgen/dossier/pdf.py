@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from reportgen.dossier import environment, fonts
+from reportgen.dossier.columns import widths
 from reportgen.dossier.model import Dossier
 from reportgen.dossier.references import blocks, references
 
-if TYPE_CHECKING:
-    from reportgen.dossier.press import Attachment
-
 Paper = Literal["a4", "letter"]
+Relationship = Literal["Source", "Data", "Alternative", "Supplement", "Unspecified"]
 
 # A table's cells decide what a PDF costs; the rest of its rows stand in the attachments.
 MOST_ROWS = 250
+# The width of each paper less print.css's margins, in points.
+_MEASURES: Mapping[Paper, float] = {"a4": 481.8, "letter": 498.6}
 _MOST_FILES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that travels inside the PDF; `relationship` says what it is to the document."""
+
+    name: str
+    data: bytes
+    description: str
+    relationship: Relationship = "Data"
 
 
 def render(dossier: Dossier, attachments: Sequence[Attachment] = (), paper: Paper = "a4") -> bytes:
@@ -40,7 +52,9 @@ def page(dossier: Dossier, attached: set[str], paper: Paper = "a4") -> str:
         shown=allot(tables, MOST_ROWS - files),
         files=files,
         attached=attached,
+        drawings={chart.id: fonts.printable(chart.svg, fonts.characters()) for chart in dossier.charts},
         paper=paper,
+        widths=lambda columns, rows: widths(columns, rows, _MEASURES[paper]),
         style=environment.verbatim(environment.source("dossier/print.css")),
     )
 

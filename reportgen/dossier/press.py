@@ -5,17 +5,26 @@ Import it inside `fonts.only_ours()`: WeasyPrint looks for fonts when it is impo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import gc
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from weasyprint import HTML
 from weasyprint import Attachment as Embedded
 from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
+from reportgen.dossier.pdf import Attachment
+
 _VARIANT = "pdf/a-3a"
-_MEDIA_TYPES = {".csv": "text#2fcsv", ".json": "application#2fjson", ".md": "text#2fmarkdown", ".py": "text#2fx-python", ".txt": "text#2fplain"}
+_MEDIA_TYPES = {
+    ".csv": "text#2fcsv",
+    ".json": "application#2fjson",
+    ".md": "text#2fmarkdown",
+    ".py": "text#2fx-python",
+    ".txt": "text#2fplain",
+}
 _UA = """\
 <rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>1</pdfuaid:part></rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" \
@@ -33,18 +42,6 @@ xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http:
 </rdf:li></rdf:Bag></pdfaExtension:schemas>
 </rdf:Description>
 </rdf:RDF>"""
-
-Relationship = Literal["Source", "Data", "Alternative", "Supplement", "Unspecified"]
-
-
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """A file that travels inside the PDF; `relationship` says what it is to the document."""
-
-    name: str
-    data: bytes
-    description: str
-    relationship: Relationship = "Data"
 
 
 class _Sealed(URLFetcher):  # type: ignore[misc]
@@ -76,8 +73,22 @@ def press(html: str, attachments: Sequence[Attachment], moment: datetime) -> byt
         _say_accessible(pdf)
         _name_types(pdf, ordered)
 
-    printed: bytes = HTML(string=html, url_fetcher=_Sealed()).write_pdf(pdf_variant=_VARIANT, attachments=embedded, finisher=finish)
+    with _collector_at_rest():
+        page = HTML(string=html, url_fetcher=_Sealed())
+        printed: bytes = page.write_pdf(pdf_variant=_VARIANT, attachments=embedded, finisher=finish)
     return printed
+
+
+@contextmanager
+def _collector_at_rest() -> Generator[None]:
+    """Keep the garbage collector from walking the layout again and again while it grows: that is a third of the time."""
+    was_at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_at_work:
+            gc.enable()
 
 
 def _say_accessible(pdf: Any) -> None:

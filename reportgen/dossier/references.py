@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from reportgen.dossier.model import Block, Dossier, Section
 
-
 # The parts that every dossier has; a benchmark's section never takes one of these ids.
 _FIXED = {
     "findings": "What this says",

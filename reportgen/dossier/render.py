@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reportgen.dossier.build import build
 from reportgen.dossier.model import Dossier, Tier
@@ -12,6 +13,10 @@ from reportgen.dossier.text import plain
 from reportgen.evidence import write
 from reportgen.evidence.bundle import Bundle, open_bundle
 from reportgen.evidence.errors import UserError
+from reportgen.evidence.redaction import redact
+
+if TYPE_CHECKING:
+    from reportgen.dossier.pdf import Attachment
 
 FORMATS = ("html", "pdf", "json", "markdown")
 DEFAULT_FORMATS = ("html", "pdf")
@@ -62,3 +67,33 @@ def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str) -> bytes:
 
         return markdown.render(dossier).encode()
     raise UserError(None, f"'{name}' is not a format", f"use one of {', '.join(FORMATS)}")
+
+
+def _attachments(dossier: Dossier, bundle: Bundle) -> list[Attachment]:
+    """Give a reviewer who has only the PDF the figures too: processed tables, provenance and manifest."""
+    from reportgen.dossier.pdf import Attachment
+
+    tables = [Attachment(file.name, file.text.encode(), file.description) for file in dossier.data if not file.inline]
+    kept = (
+        ("provenance.json", "data/provenance.json", "On what, with what and how it was measured."),
+        ("manifest-sha256.txt", "manifest-sha256.txt", "The digest of every file of the evidence."),
+    )
+    for name, path, description in kept:
+        data = bundle.read(path)
+        tables.append(Attachment(name, data if dossier.tier == "full" else redact(path, data), description))
+    return tables
+
+
+def summary(dossier: Dossier) -> dict[str, object]:
+    """Return what a site's pages say of a dossier in a few words."""
+    return {
+        "title": dossier.title,
+        "gpu": dossier.gpu,
+        "date": dossier.started[:10],
+        "status": dossier.status,
+        "version": dossier.version,
+        "lead": plain(dossier.lead),
+        "headline": plain(dossier.findings[0].sentence) if dossier.findings else "",
+        "scenarios": [chip.text for chip in dossier.chips if chip.kind == "scenario"],
+        "backends": [chip.text for chip in dossier.chips if chip.kind == "backend"],
+    }

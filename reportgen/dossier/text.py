@@ -80,7 +80,8 @@ def figure(value: float, unit: str, source: str, scale: Scale | None = None, spr
     """Make a figure of `value` in the base unit `unit`; `spread` is its interval's half-width in the same unit."""
     chosen = scale or scale_for([value], unit)
     scaled = value / chosen.factor
-    decimals = decimals_for(scaled, spread / chosen.factor)
+    whole = scaled == round(scaled) and chosen.factor == 1 and not spread > 0
+    decimals = 0 if whole else decimals_for(scaled, spread / chosen.factor)
     return Figure(value, number(scaled, decimals, chosen.unit == "%"), chosen.unit, exact(value, unit), source)
 
 

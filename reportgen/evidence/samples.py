@@ -180,6 +180,12 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return make(data, sum(len(f) for f in frames))
 
 
+def launches(frame: pd.DataFrame) -> int:
+    """Count the profiled launches: a place among a run's kernels counts once, however many rows and sources it has."""
+    place = [*BEFORE_PARAMS, *param_columns(frame), "annotation", "run", "kernel_index", "kernel"]
+    return len(frame[place].drop_duplicates())
+
+
 def split_constants(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Take out the metrics that hold one value over all launches of a report: device attributes and the like.
 

@@ -10,7 +10,6 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ LIMIT = 4 << 30  # bytes that a compressed table may have when inflated
 COMPRESSED = ".zst"
 
 _LONGEST_FIELD = 1 << 30
-_ROWS_AT_ONCE = 20_000
 _MAGIC = b"\x28\xb5\x2f\xfd"
 # Whatever ends a line for some reader is quoted, so that no reader takes a field for two.
 _TO_QUOTE = re.compile('[",\n\r\x00-\x1f\x7f\x85\u2028\u2029]|^\ufeff|^ | $')
@@ -42,18 +40,12 @@ def samples_to_csv(frame: pd.DataFrame) -> bytes:
 
 def samples_from_csv(data: bytes, where: str) -> pd.DataFrame:
     """Read a samples table from CSV; raises `BundleError` that names `where` and the line."""
-    rows = csv_rows(data, where)
-    header = next(rows, [])
+    header = next(csv_rows(data, where), [])
     _check_header(header, where)
-    tables: list[dict[str, int]] = [{} for _ in header]
-    codes: list[list[npt.NDArray[np.int32]]] = [[] for _ in header]
-    while batch := list(islice(rows, _ROWS_AT_ONCE)):
-        for table, found, column in zip(tables, codes, zip(*batch, strict=True), strict=True):
-            found.append(np.fromiter((table.setdefault(x, len(table)) for x in column), np.int32, len(column)))
     made: dict[str, Any] = {}
-    for name, table, found in zip(header, tables, codes, strict=True):
-        code = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-        made[name] = _column(name, list(table), code, where)
+    for name, column in zip(header, _columns(data, len(header), where), strict=True):
+        codes, uniques = pd.factorize(column)
+        made[name] = _column(name, list(uniques), codes, where)
     try:
         return samples.check(pd.DataFrame(made), where)
     except BundleError:
@@ -213,7 +205,22 @@ def _check_header(header: list[str], where: str) -> None:
         raise BundleError(where, "line 1 names a column twice", _MEND)
 
 
-def _column(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where: str) -> Any:
+def _columns(data: bytes, width: int, where: str) -> list[npt.NDArray[Any]]:
+    """Return the columns below the header as arrays of texts."""
+    if b"\0" in data or b"\r" in data:  # pandas ends a text at the one and a line at the other
+        whole = list(csv_rows(data, where))[1:]
+        return [np.array([row[index] for row in whole], dtype="object") for index in range(width)]
+    # pandas is fast, but silent about a row that is too short: Python's reader has the say on the structure.
+    length = sum(1 for _ in csv_rows(data, where))
+    frame = pd.read_csv(
+        io.BytesIO(data), header=None, names=range(width), index_col=False, dtype=object, na_filter=False
+    )
+    if len(frame) != length:
+        raise BundleError(where, "holds quotation marks in the wrong places", _MEND)
+    return [frame[index].to_numpy()[1:] for index in range(width)]
+
+
+def _column(name: str, uniques: list[str], codes: npt.NDArray[np.intp], where: str) -> Any:
     if name in samples.INTEGERS:
         return _integers(name, uniques, codes, where)
     if name == "value":
@@ -221,7 +228,7 @@ def _column(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where: 
     return pd.Categorical.from_codes(codes, categories=pd.Index(uniques, dtype="object"))
 
 
-def _integers(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where: str) -> Any:
+def _integers(name: str, uniques: list[str], codes: npt.NDArray[np.intp], where: str) -> Any:
     known = np.zeros(len(uniques) + 1, dtype=np.int64)
     for index, text in enumerate(uniques):
         if text and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) is None:
@@ -231,7 +238,7 @@ def _integers(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where
     return pd.arrays.IntegerArray(known[codes], missing[codes])
 
 
-def _floats(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where: str) -> npt.NDArray[np.float64]:
+def _floats(name: str, uniques: list[str], codes: npt.NDArray[np.intp], where: str) -> npt.NDArray[np.float64]:
     known = np.full(len(uniques) + 1, np.nan)
     for index, text in enumerate(uniques):
         if not text:
@@ -245,7 +252,7 @@ def _floats(name: str, uniques: list[str], codes: npt.NDArray[np.int32], where: 
     return known[codes]
 
 
-def _bad_value(name: str, text: str, kind: str, codes: npt.NDArray[np.int32], index: int, where: str) -> BundleError:
+def _bad_value(name: str, text: str, kind: str, codes: npt.NDArray[np.intp], index: int, where: str) -> BundleError:
     row = int(np.flatnonzero(codes == index)[0])
     shown = text if len(text) <= 40 else text[:40] + "…"
     return BundleError(

@@ -52,7 +52,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """All that `front.html` may use."""
+    """All that `front.html.j2` may use."""
 
     title: str
     description: str
@@ -65,7 +65,7 @@ class FrontPage:
 
 @dataclass(frozen=True, slots=True)
 class MissingPage:
-    """All that `404.html` may use. It is served at any depth, so it carries its style and its link home is absolute."""
+    """All that `404.html.j2` may use. It is served at any depth, so it carries its style and its link home is absolute."""
 
     title: str
     home: str
@@ -81,7 +81,7 @@ def stylesheet() -> bytes:
 
 def front(page: FrontPage) -> bytes:
     """Render the front page."""
-    return _render("front.html", page)
+    return _render("front.html.j2", page)
 
 
 def missing(title: str, home: str) -> bytes:
@@ -89,7 +89,7 @@ def missing(title: str, home: str) -> bytes:
     # A browser hashes the text of <style> as it stands in the page, so it is put there unchanged.
     style = stylesheet().decode()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _render("404.html", MissingPage(title, home, style, f"sha256-{digest}"))
+    return _render("404.html.j2", MissingPage(title, home, style, f"sha256-{digest}"))
 
 
 def _render(template: str, page: FrontPage | MissingPage) -> bytes:

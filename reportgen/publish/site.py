@@ -120,7 +120,7 @@ def _find(state: _Build) -> list[Found]:
             found[one.path] = one
     if not found and not state.warnings:
         state.warnings["bundles"] = f"no bundle to publish; make one: reportgen import FILE --out {state.site}/bundles"
-    return sorted(found.values(), key=lambda one: (one.start, one.path), reverse=True)
+    return sorted(sorted(found.values(), key=lambda one: one.path), key=lambda one: one.start, reverse=True)
 
 
 def _open(bag: Path, label: str) -> Found:

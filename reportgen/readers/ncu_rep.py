@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def read(path: Path, source: str, metrics: Sequence[str] | None = None, pool: nc
     if not contents.launches:
         raise _nothing(path, structure, losses)
     frame = _frame(contents, source)
-    return Samples(frame, _facts(contents), tuple(losses))
+    return Samples(frame, _facts(contents, structure), tuple(losses))
 
 
 def _nothing(path: Path, structure: Structure, losses: list[str]) -> ReadError:
@@ -150,12 +151,15 @@ def _join(replies: list[ncu_pool.Reply]) -> _Contents:
     return _Contents(replies[0].head["count"], launches, names, units, values, texts, np.concatenate(absent), losses)
 
 
-def _facts(contents: _Contents) -> dict[str, str]:
+def _facts(contents: _Contents, structure: Structure) -> dict[str, str]:
     values: dict[str, float | str] = {}
     for index, name in enumerate(contents.names[0]):
         text = contents.texts.get(index)
         values[name] = float(contents.values[index]) if text is None else text
-    return facts_from(values)
+    facts = facts_from(values)
+    if structure.created:
+        facts["collection.created"] = f"{datetime.fromtimestamp(structure.created, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return facts
 
 
 def _frame(contents: _Contents, source: str) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def ingest(
     )
     facts = _provenance(read, said, start, start_origin)
     made = bundle.create(out, info, facts, {f.name: f.path for f in read}, frame, _processed(frame, formulas, facts))
-    launches = int(frame["source"].nunique())
+    launches = samples.launches(frame)
     return Imported(made, info.id, launches, len(frame), losses, _notes(read, policy, frame))
 
 
@@ -206,6 +206,9 @@ def _start(date: str | None, said: Mapping[str, str], files: Sequence[_File]) ->
     """Return when the evidence was taken, in UTC, and how that is known."""
     if date is not None:
         return _parsed(date), "given by --date"
+    stated = [file.read.facts["collection.created"] for file in files if file.read and "collection.created" in file.read.facts]
+    if stated:
+        return _parsed(min(stated)), "the report's own time of creation"
     if "collection.created" in said:
         return _parsed(said["collection.created"]), "the session page (its time zone is not stated; taken as UTC)"
     newest = max(file.path.stat().st_mtime for file in files)

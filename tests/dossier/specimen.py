@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from reportgen.dossier.model import (
@@ -42,7 +42,7 @@ def figure(value: float, text: str, unit: str = "", exact: str = "", source: str
     return Figure(value, text, unit, exact or f"{value:.12g} {unit}".rstrip(), source)
 
 
-def svg(prefix: str, title: str, lines: dict[str, Sequence[float]], unit: str) -> str:
+def svg(prefix: str, title: str, lines: Mapping[str, Sequence[float]], unit: str) -> str:
     """Draw lines over SIZES as our exporter does: literal colours, a class beside each, prefixed ids."""
     top = max(max(line) for line in lines.values())
     xs = [50 + 110 * index for index in range(len(SIZES))]
@@ -82,7 +82,7 @@ def svg(prefix: str, title: str, lines: dict[str, Sequence[float]], unit: str) -
     )
 
 
-def chart(prefix: str, title: str, unit: str, lines: dict[str, Sequence[float]], scenario: str) -> Chart:
+def chart(prefix: str, title: str, unit: str, lines: Mapping[str, Sequence[float]], scenario: str) -> Chart:
     return Chart(
         id=prefix,
         title=title,
@@ -149,7 +149,11 @@ def _hostile_rows() -> tuple[tuple[Cell, ...], ...]:
 
 
 def _matmul() -> Section:
-    speed = {"fp16": (310.1, 540.2, 702.0, 795.2), "bf16": (301.0, 530.2, 690.0, 779.4), "fp32": (39.3, 45.3, 49.1, 51.3)}
+    speed = {
+        "fp16": (310.1, 540.2, 702.0, 795.2),
+        "bf16": (301.0, 530.2, 690.0, 779.4),
+        "fp32": (39.3, 45.3, 49.1, 51.3),
+    }
     ratio = {"fp16 against fp32": (7.9, 11.9, 14.3, 15.5), "bf16 against fp32": (7.7, 11.7, 14.0, 15.2)}
     return Section(
         id="matmul",
@@ -181,14 +185,32 @@ def _matmul() -> Section:
                     chart("matmul-cupti-speed", "Speed over size", "TFLOP/s", speed, "CUPTI, continuous"),
                     chart("matmul-cupti-ratio", "Speed-up against fp32", "times", ratio, "CUPTI, continuous"),
                 ),
-                (Table("matmul-cupti-rows", "Time and speed of every configuration", COLUMNS, _rows(), 12, "processed.csv"),),
+                (
+                    Table(
+                        "matmul-cupti-rows",
+                        "Time and speed of every configuration",
+                        COLUMNS,
+                        _rows(),
+                        12,
+                        "processed.csv",
+                    ),
+                ),
             ),
             Block(
                 "matmul-ncu",
                 "Nsight Compute, cache flushed, clocks free",
                 ("The same products with the cache flushed before each.",),
                 (chart("matmul-ncu-speed", "Speed over size", "TFLOP/s", speed, "ncu, default"),),
-                (Table("matmul-ncu-rows", "Time and speed of every configuration", COLUMNS, _rows()[:6], 0, "processed.csv"),),
+                (
+                    Table(
+                        "matmul-ncu-rows",
+                        "Time and speed of every configuration",
+                        COLUMNS,
+                        _rows()[:6],
+                        0,
+                        "processed.csv",
+                    ),
+                ),
             ),
         ),
     )
@@ -198,7 +220,15 @@ def _hostile() -> Section:
     return Section(
         id="hostile",
         title=f"Names that hold {MARKUP}",
-        lead=("Kernels called ", Name(SCRIPT, SCRIPT), ", ", Name(CHINESE, CHINESE), " and ", Name(TURNED, TURNED), "."),
+        lead=(
+            "Kernels called ",
+            Name(SCRIPT, SCRIPT),
+            ", ",
+            Name(CHINESE, CHINESE),
+            " and ",
+            Name(TURNED, TURNED),
+            ".",
+        ),
         note=CONTROLS,
         blocks=(
             Block(
@@ -229,22 +259,41 @@ def _limits() -> Section:
     )
     rows = (
         (Cell((Name("nvjet_hsh_128x256_64x4", "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT"),)), 91.4, 38.2, "compute"),
-        (Cell((Name("vectorized_elementwise_kernel<…>", "void at::native::vectorized_elementwise_kernel<4>(int)"),)), 12.9, 93.1, "memory"),
-        (Cell((Name("softmax_warp_forward<…>", "void softmax_warp_forward<float, float, float, 10>(float*)"),)), 31.2, 44.0, "latency"),
+        (
+            Cell((Name("vectorized_elementwise_kernel<…>", "void at::native::vectorized_elementwise_kernel<4>(int)"),)),
+            12.9,
+            93.1,
+            "memory",
+        ),
+        (
+            Cell((Name("softmax_warp_forward<…>", "void softmax_warp_forward<float, float, float, 10>(float*)"),)),
+            31.2,
+            44.0,
+            "latency",
+        ),
     )
     table = Table(
         "limits-rows",
         "What limits each kernel",
         columns,
         tuple(
-            (name, Cell((figure(sm, f"{sm:.1f}"),), order=sm), Cell((figure(dram, f"{dram:.1f}"),), order=dram), Cell((word,)))
+            (
+                name,
+                Cell((figure(sm, f"{sm:.1f}"),), order=sm),
+                Cell((figure(dram, f"{dram:.1f}"),), order=dram),
+                Cell((word,)),
+            )
             for name, sm, dram, word in rows
         ),
     )
     return Section(
         "limits",
         "Why it is so",
-        ("Of ", figure(3, "3", source="count(kernels)"), " kernels one is limited by compute, one by memory and one by latency."),
+        (
+            "Of ",
+            figure(3, "3", source="count(kernels)"),
+            " kernels one is limited by compute, one by memory and one by latency.",
+        ),
         (Block("limits-ncu", "", (), (), (table,)),),
     )
 
@@ -254,7 +303,13 @@ def _method() -> Section:
     return Section(
         "method",
         "How it was measured",
-        ("Each configuration ran ", figure(10, "10", source="count(runs)"), " times in ", figure(3, "3", source="count(processes)"), " processes."),
+        (
+            "Each configuration ran ",
+            figure(10, "10", source="count(runs)"),
+            " times in ",
+            figure(3, "3", source="count(processes)"),
+            " processes.",
+        ),
         (
             Block(
                 "method-order",
@@ -262,7 +317,9 @@ def _method() -> Section:
                 ("A drift would show as a slope.",),
                 (chart("method-drift", "Time of each run", "us", order, "CUPTI, continuous"),),
             ),
-            Block("method-scenarios", "The scenarios", ("continuous: the cache is kept warm and the clocks run free.",)),
+            Block(
+                "method-scenarios", "The scenarios", ("continuous: the cache is kept warm and the clocks run free.",)
+            ),
         ),
     )
 
@@ -278,9 +335,15 @@ def _provenance() -> tuple[ProvenanceGroup, ...]:
                 fact("gpu.name", "Name", "NVIDIA H200"),
                 fact("gpu.sm_count", "Streaming multiprocessors", figure(132, "132", source="provenance:gpu.sm_count")),
                 fact("gpu.memory", "Memory", figure(150754820096, "150.8", "GB", source="provenance:gpu.memory")),
-                fact("gpu.clock.sm.observed", "SM clock seen", figure(1.98e9, "1.98", "GHz", source="provenance:gpu.clock.sm.observed")),
+                fact(
+                    "gpu.clock.sm.observed",
+                    "SM clock seen",
+                    figure(1.98e9, "1.98", "GHz", source="provenance:gpu.clock.sm.observed"),
+                ),
                 ProvenanceEntry("gpu.uuid", "UUID", "", "withheld", "the public tier hides it", "NVML"),
-                ProvenanceEntry("gpu.vbios", "VBIOS", "", "not recorded", "NVML has no right to read it in this container", "NVML"),
+                ProvenanceEntry(
+                    "gpu.vbios", "VBIOS", "", "not recorded", "NVML has no right to read it in this container", "NVML"
+                ),
             ),
         ),
         ProvenanceGroup(
@@ -290,20 +353,33 @@ def _provenance() -> tuple[ProvenanceGroup, ...]:
                 fact("ncu", "Nsight Compute", "2025.3.1.0", "ncu --version"),
                 fact("cuda", "CUDA", "13.0", "cuDriverGetVersion"),
                 fact("torch", "torch", Name("2.11.0+cu130", "2.11.0+cu130"), "torch.__version__"),
-                fact("suite.commit", "Commit of the suite", Name("9b1c2d3e4f50…", "9b1c2d3e4f5061728394a5b6c7d8e9f001122334"), "git"),
+                fact(
+                    "suite.commit",
+                    "Commit of the suite",
+                    Name("9b1c2d3e4f50…", "9b1c2d3e4f5061728394a5b6c7d8e9f001122334"),
+                    "git",
+                ),
                 ProvenanceEntry("triton", "triton", "", "not recorded", "not installed", "importlib.metadata"),
             ),
         ),
         ProvenanceGroup(
             "Names that break templates",
-            tuple(fact(f"hostile.{index}", text[:60], Name(text[:80], text), SCRIPT) for index, text in enumerate(HOSTILE)),
+            tuple(
+                fact(f"hostile.{index}", text[:60], Name(text[:80], text), SCRIPT) for index, text in enumerate(HOSTILE)
+            ),
         ),
     )
 
 
 def _evidence() -> tuple[EvidenceFile, ...]:
     def file(path: str, role: str, size: int, digit: str, published: Published = "as is") -> EvidenceFile:
-        return EvidenceFile(path, role, figure(size, f"{size / 1000:,.1f}".replace(",", " "), "kB", f"{size} byte", f"file:{path}.bytes"), digit * 64, published)
+        return EvidenceFile(
+            path,
+            role,
+            figure(size, f"{size / 1000:,.1f}".replace(",", " "), "kB", f"{size} byte", f"file:{path}.bytes"),
+            digit * 64,
+            published,
+        )
 
     return (
         file("data/bundle.json", "plan", 3120, "a"),
@@ -347,11 +423,21 @@ def dossier() -> Dossier:
         findings=_findings(),
         cautions=(
             Caution(
-                ("The clocks were not locked: the SM clock ran between ", figure(1.755e9, "1.755", "GHz"), " and ", figure(1.98e9, "1.980", "GHz"), "."),
+                (
+                    "The clocks were not locked: the SM clock ran between ",
+                    figure(1.755e9, "1.755", "GHz"),
+                    " and ",
+                    figure(1.98e9, "1.980", "GHz"),
+                    ".",
+                ),
                 "Two runs at different clocks differ although the code is the same.",
                 "Collect again under the strict scenario, with the right to set clocks.",
             ),
-            Caution((Name(MARKUP, MARKUP), " is unstable at the smallest size."), "Its interval is wide.", "Take more runs: --runs 50."),
+            Caution(
+                (Name(MARKUP, MARKUP), " is unstable at the smallest size."),
+                "Its interval is wide.",
+                "Take more runs: --runs 50.",
+            ),
         ),
         sections=(_matmul(), _hostile()),
         limits=_limits(),
@@ -362,7 +448,9 @@ def dossier() -> Dossier:
         render_command="reportgen render matmul_precision/20261130T211006Z-1f0c2ab94e57 --out dossier --tier public",
         glossary=(
             Term("unstable", "The standard deviation over the runs is 2 % of the mean or more."),
-            Term("95 % interval", "Where the mean would lie in 95 of 100 repetitions, by Student’s t over process means."),
+            Term(
+                "95 % interval", "Where the mean would lie in 95 of 100 repetitions, by Student’s t over process means."
+            ),
             Term(SCRIPT, MARKUP),
         ),
         data=(

@@ -59,11 +59,11 @@ def test_the_front_page_shows_every_field_of_its_type() -> None:
 @pytest.mark.parametrize(
     ("kind", "templates"),
     [
-        (pages.FrontPage, ["front.html"]),
-        (pages.MissingPage, ["404.html"]),
-        (pages.Suite, ["front.html"]),
-        (pages.Card, ["parts.html"]),
-        (pages.Download, ["parts.html"]),
+        (pages.FrontPage, ["front.html.j2"]),
+        (pages.MissingPage, ["404.html.j2"]),
+        (pages.Suite, ["front.html.j2"]),
+        (pages.Card, ["parts.html.j2"]),
+        (pages.Download, ["parts.html.j2"]),
     ],
 )
 def test_every_field_is_used(kind: type, templates: list[str]) -> None:
