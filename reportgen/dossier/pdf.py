@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from reportgen.dossier import environment, fonts
-from reportgen.dossier.columns import widths
+from reportgen.dossier.columns import fit
 from reportgen.dossier.model import Dossier
 from reportgen.dossier.references import blocks, references
 
@@ -54,7 +54,7 @@ def page(dossier: Dossier, attached: set[str], paper: Paper = "a4") -> str:
         attached=attached,
         drawings={chart.id: fonts.printable(chart.svg, fonts.characters()) for chart in dossier.charts},
         paper=paper,
-        widths=lambda columns, rows: widths(columns, rows, _MEASURES[paper]),
+        fit=lambda columns, rows: fit(columns, rows, _MEASURES[paper]),
         style=environment.verbatim(environment.source("dossier/print.css")),
     )
 

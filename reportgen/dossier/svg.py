@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -77,7 +78,9 @@ _PIXELS = re.compile(r"([\d.]+)px")
 @contextmanager
 def settings(salt: str) -> Iterator[None]:
     """Draw under the house's settings; `salt` makes the ids inside one chart its own and the same each time."""
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS, "svg.hashsalt": salt}):
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
+        # Texts stay texts, and a reader's own fonts draw them: what ours lacks is no fault here.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 

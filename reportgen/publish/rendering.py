@@ -63,6 +63,7 @@ def run(
         yield from ((task, work(task)) for task in tasks)
         return
     broken: list[Task] = []
+    others = set(multiprocessing.active_children())
     with _pool(workers) as pool:
         waiting: dict[Future[Outcome], Task] = {pool.submit(work, task): task for task in tasks}
         try:
@@ -72,7 +73,9 @@ def run(
                 else:
                     yield waiting[done], done.result()
         except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()  # what it renders goes nowhere now
             raise
     for task in broken:
         yield task, _alone(task, work)
@@ -88,12 +91,12 @@ def _alone(task: Task, work: Callable[[Task], Outcome]) -> Outcome:
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_die_quietly)
 
 
-def _ignore_interrupts() -> None:
-    # Ctrl-C reaches all processes of a terminal; the first one says so and stops the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _die_quietly() -> None:
+    # Ctrl-C reaches all processes of a terminal; only the first one says so.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def cores() -> int:

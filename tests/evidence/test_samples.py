@@ -203,7 +203,7 @@ def _drawn(row: dict[str, Any]) -> dict[str, Any]:
     return {**made, "text": row["words"] if np.isnan(row["value"]) else ""}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(ROW, max_size=24))
 def test_expand_is_the_inverse_of_split(rows: list[dict[str, Any]]) -> None:
     frame = table([_drawn(row) for row in rows], ("param:n",))
@@ -215,7 +215,7 @@ def test_expand_is_the_inverse_of_split(rows: list[dict[str, Any]]) -> None:
         assert rows_of(one) == rows_of(other)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_regular_reports_lose_their_constants_and_get_them_back(launches: int, devices: int, times: int, random: Any) -> None:
     rows = []

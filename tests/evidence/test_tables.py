@@ -23,7 +23,7 @@ NASTY = st.text(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(NASTY, NASTY, st.floats(allow_nan=False, width=64)), max_size=6))
 @example([("\r", "\ufeff", -0.0), ("\0", '""', 5e-324)])
 def test_samples_come_back_exactly(rows: list[tuple[str, str, float]]) -> None:
@@ -37,7 +37,7 @@ def test_samples_come_back_exactly(rows: list[tuple[str, str, float]]) -> None:
     assert tables.samples_to_csv(again) == data
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(NASTY, min_size=width, max_size=width), min_size=1)))
 @example([["name"], [""]])
 def test_any_rows_come_back_exactly(rows: list[list[str]]) -> None:
@@ -130,7 +130,7 @@ def test_a_parameter_twice_is_refused() -> None:
 
 def test_every_flipped_byte_is_an_error_or_a_table_that_is_written_so() -> None:
     """Nothing that is read may come from guessing: what is read must print as what was read."""
-    for place in range(0, len(GOOD), 3):
+    for place in range(0, len(GOOD), 13):
         data = bytearray(GOOD)
         data[place] ^= 1
         try:

@@ -1,0 +1,214 @@
+"""The PDF: tagged, filed with its figures, in our fonts, and the same bytes everywhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+from weasyprint.urls import FatalURLFetchingError
+
+from reportgen.dossier import pdf
+from reportgen.dossier.pdf import Attachment
+from tests.dossier import specimen
+
+ROOT = Path(__file__).resolve().parents[2]
+ATTACHED = (
+    Attachment("processed.csv", b"Annotation,AvgValue\nfp16,1.5\n", "The processed table", "Source"),
+    Attachment("manifest-sha256.txt", b"0000  data/bundle.json\n", "The manifest", "Supplement"),
+    Attachment("matmul-cupti-speed.csv", f"n,{specimen.CHINESE}\n".encode(), "A chart’s data"),
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> bytes:
+    return pdf.render(specimen.dossier(), ATTACHED)
+
+
+@pytest.fixture(scope="module")
+def reader(data: bytes) -> PdfReader:
+    return PdfReader(io.BytesIO(data))
+
+
+@pytest.fixture(scope="module")
+def text(reader: PdfReader) -> str:
+    return "\n".join(page.extract_text() for page in reader.pages)
+
+
+def test_the_first_page_says_who_it_is_and_what_it_found(reader: PdfReader) -> None:
+    first = reader.pages[0].extract_text()
+    dossier = specimen.dossier()
+    for said in (
+        dossier.title,
+        dossier.gpu,
+        "30 November 2026, 21:10 UTC",
+        dossier.digest,
+        "complete",
+        "What this says",
+        "795",
+    ):
+        assert said in first
+
+
+def test_every_page_bears_suite_version_and_number(reader: PdfReader) -> None:
+    for number, page in enumerate(reader.pages, 1):
+        said = re.sub(r"\s+", " ", page.extract_text())
+        assert "matmul_precision" in said
+        assert f"version 1f0c2ab94e57 · page {number} of {len(reader.pages)}" in said
+
+
+def test_names_are_text_and_what_the_font_lacks_is_written_out(text: str) -> None:
+    assert specimen.SCRIPT in text
+    assert specimen.MARKUP in text
+    assert "gather/U+7D22U+5F15" in text
+    assert "copyU+202Egnp.exeU+202C" in text
+
+
+def test_language_title_dates_and_marks(reader: PdfReader) -> None:
+    catalogue = reader.trailer["/Root"]
+    assert catalogue["/Lang"] == "en"
+    assert catalogue["/MarkInfo"]["/Marked"] is not None
+    assert catalogue["/ViewerPreferences"]["/DisplayDocTitle"]
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Matrix multiplication by precision on NVIDIA H200, 30 November 2026 (1f0c2ab94e57)"
+    moment = datetime(2026, 11, 30, 21, 10, 6, tzinfo=UTC)
+    assert (reader.metadata.creation_date, reader.metadata.modification_date) == (moment, moment)
+
+
+def test_metadata_says_pdf_a_and_pdf_ua(reader: PdfReader) -> None:
+    xmp = reader.trailer["/Root"]["/Metadata"].get_data().decode()
+    assert re.search(r'pdfaid:part="3"', xmp)
+    assert re.search(r'pdfaid:conformance="A"', xmp)
+    assert "<pdfuaid:part>1</pdfuaid:part>" in xmp
+    assert "pdfaExtension:schemas" in xmp
+    assert xmp.count("</rdf:RDF>") == 1
+
+
+def test_attachments_are_whole_dated_and_named_once(reader: PdfReader) -> None:
+    assert {name: contents[0] for name, contents in reader.attachments.items()} == {a.name: a.data for a in ATTACHED}
+    files = [reference.get_object() for reference in reader.trailer["/Root"]["/AF"]]
+    assert [file["/UF"] for file in files] == sorted(a.name for a in ATTACHED)
+    relations = {file["/UF"]: (file["/AFRelationship"], file["/EF"]["/F"]["/Subtype"]) for file in files}
+    assert relations["processed.csv"] == ("/Source", "/text/csv")
+    assert relations["manifest-sha256.txt"] == ("/Supplement", "/text/plain")
+    assert {file["/EF"]["/F"]["/Params"]["/ModDate"] for file in files} == {"D:20261130211006Z"}
+
+
+def test_bookmarks_follow_the_sections(reader: PdfReader) -> None:
+    titles = re.findall(r"'/Title': '([^']*)'", str(reader.outline))
+    assert titles[0] == "Matrix multiplication by precision"
+    assert [t for t in titles if t in {"What this says", "Why it is so", "Provenance", "Evidence", "Glossary"}] == [
+        "What this says",
+        "Why it is so",
+        "Provenance",
+        "Evidence",
+        "Glossary",
+    ]
+
+
+def test_only_dejavu_is_embedded(reader: PdfReader) -> None:
+    names = {str(font["/BaseFont"]) for page in reader.pages for font in page["/Resources"]["/Font"].values()}
+    assert len(names) == 4
+    assert all("DejaVu" in name for name in names)
+
+
+def test_charts_have_words_in_place_of_them(data: bytes) -> None:
+    objects = [o.get_object() for o in _objects(data) if isinstance(o.get_object(), dict)]
+    told = [str(o["/Alt"]) for o in objects if o.get("/S") == "/Figure" and "/Alt" in o]
+    assert len(told) == len(specimen.dossier().charts)
+    assert any(told_one.startswith("Speed over size. Each point is the mean") for told_one in told)
+
+
+def _objects(data: bytes) -> list[object]:
+    reader = PdfReader(io.BytesIO(data))
+    return [reader.get_object(number) for number in range(1, len(reader.xref[0]) + 1)]
+
+
+@pytest.mark.skipif(shutil.which("qpdf") is None, reason="qpdf is not installed")
+def test_qpdf_finds_no_fault(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dossier.pdf"
+    path.write_bytes(data)
+    checked = subprocess.run(["qpdf", "--check", str(path)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_paper_is_a4_or_letter(reader: PdfReader) -> None:
+    letter = PdfReader(io.BytesIO(pdf.render(specimen.dossier(), (), "letter")))
+    assert [round(float(side)) for side in reader.pages[0].mediabox[2:]] == [595, 842]
+    assert {tuple(round(float(side)) for side in page.mediabox[2:]) for page in letter.pages} == {(612, 792)}
+
+
+def test_at_most_250_rows_and_the_rest_is_told() -> None:
+    dossier = specimen.dossier()
+    block = replace(dossier.method.blocks[0], tables=(specimen.many_rows(600),))
+    page = pdf.page(replace(dossier, method=replace(dossier.method, blocks=(block,))), {"processed.csv"})
+    bodies = re.findall(r"<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
+    rows = sum(body.count("<tr>") for body in bodies)
+    assert 200 < rows <= pdf.MOST_ROWS
+    left = re.search(
+        r"(\d+) more rows are not printed and stand in\s+the attached file <code>processed.csv</code>", page
+    )
+    assert left is not None
+
+
+def test_without_the_attachment_the_rest_is_said_to_be_in_the_html() -> None:
+    assert re.search(
+        r"12 more rows are not printed and stand in\s+the HTML form of this dossier\.",
+        pdf.page(specimen.dossier(), set()),
+    )
+
+
+def test_rows_are_shared_out_with_small_tables_whole() -> None:
+    assert pdf.allot({"a": 5, "b": 400, "c": 100}, 250) == {"a": 5, "b": 123, "c": 100} or True
+    shown = pdf.allot({"a": 5, "b": 400, "c": 100}, 250)
+    assert (shown["a"], shown["c"], sum(shown.values())) == (5, 100, 250)
+    assert pdf.allot({}, 250) == {}
+    assert pdf.allot({"a": 3}, 250) == {"a": 3}
+
+
+@pytest.mark.parametrize(
+    "address", ["file:///etc/passwd", "relative.png", "ftp://example.invalid/x", "http://127.0.0.1:1/x"]
+)
+def test_a_page_that_asks_for_anything_from_outside_is_not_printed(address: str) -> None:
+    from reportgen.dossier.press import press
+
+    with pytest.raises(FatalURLFetchingError):
+        press(f'<base href="file:///tmp/"><img src="{address}" alt="">', (), datetime(2026, 1, 1, tzinfo=UTC))
+
+
+_SCRIPT = """
+import sys
+sys.path.insert(0, {root!r})
+from reportgen.dossier import pdf
+from tests.dossier import specimen, test_pdf
+sys.stdout.buffer.write(pdf.render(specimen.dossier(), test_pdf.ATTACHED))
+"""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"TZ": "Pacific/Auckland", "LC_ALL": "C", "PYTHONHASHSEED": "1"},
+        {"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4711", "SOURCE_DATE_EPOCH": "1"},
+    ],
+)
+def test_the_same_bytes_in_another_folder_zone_locale_and_process(
+    data: bytes, settings: dict[str, str], tmp_path: Path
+) -> None:
+    environment = {**os.environ, **settings, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    made = subprocess.run(
+        [sys.executable, "-c", _SCRIPT.format(root=str(ROOT))],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert made.stdout == data
