@@ -18,6 +18,7 @@ from reportgen.evidence.errors import UserError
 
 TIME = "gpu__time_duration.sum"
 _LONGEST = 500
+_DEEPEST = 100
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,8 +29,8 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: math.pow,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {
-    "min": min,
-    "max": max,
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
     "abs": abs,
     "sqrt": math.sqrt,
     "log2": math.log2,
@@ -37,6 +38,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "ceil": math.ceil,
     "floor": math.floor,
 }
+_OF_SEVERAL = ("min", "max")
 
 
 class FormulaError(UserError):
@@ -69,28 +71,43 @@ def parse(metric: str, text: str) -> Expression:
         raise FormulaError(metric, f"the formula is longer than {_LONGEST} characters", "shorten it")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        names = frozenset(_names(tree, metric, text))
+        names = frozenset(_names(tree, metric, text.strip()))
     except SyntaxError as error:
         raise FormulaError(
-            metric, f"the formula '{text}' cannot be read at character {error.offset or 1}", "write it like 2*n**3 / time / 1e12"
+            metric,
+            f"the formula '{text}' cannot be read at character {error.offset or 1}",
+            "write it like 2*n**3 / time / 1e12",
         ) from None
     except (ValueError, RecursionError, MemoryError):
-        raise FormulaError(metric, f"the formula '{text[:40]}' cannot be read", "write it like 2*n**3 / time / 1e12") from None
+        raise FormulaError(
+            metric, f"the formula '{text[:40]}' cannot be read", "write it like 2*n**3 / time / 1e12"
+        ) from None
     return Expression(text, names, tree)
 
 
-def _names(node: ast.expr, metric: str, text: str) -> set[str]:
+def _names(node: ast.expr, metric: str, text: str, depth: int = 0) -> set[str]:
+    if depth > _DEEPEST:
+        raise FormulaError(metric, f"the formula is nested deeper than {_DEEPEST} levels", "shorten it")
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return set()
     if isinstance(node, ast.Name | ast.Attribute) and (name := _dotted(node)):
         return {name}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
-        return _names(node.operand, metric, text)
+        return _names(node.operand, metric, text, depth + 1)
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-        return _names(node.left, metric, text) | _names(node.right, metric, text)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not node.keywords:
-        return set().union(*(_names(argument, metric, text) for argument in node.args))
-    what = ast.get_source_segment(text.strip(), node) or text
+        return _names(node.left, metric, text, depth + 1) | _names(node.right, metric, text, depth + 1)
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _FUNCTIONS
+        and not node.keywords
+    ):
+        if not node.args or (len(node.args) > 1 and node.func.id not in _OF_SEVERAL):
+            takes = "one value or more" if node.func.id in _OF_SEVERAL else "one value"
+            place = node.col_offset + 1
+            raise FormulaError(metric, f"{node.func.id} at character {place} of the formula takes {takes}", "mend it")
+        return set().union(*(_names(argument, metric, text, depth + 1) for argument in node.args))
+    what = ast.get_source_segment(text, node) or text
     raise FormulaError(
         metric,
         f"the formula holds '{what}' at character {node.col_offset + 1}, which is not arithmetic",

@@ -32,9 +32,12 @@ _KERNEL_METRICS = (
 _MOST_RANKED = 40
 
 
-def build(bundle: Bundle, tier: Tier = "public") -> Dossier:
-    """Build the dossier of `bundle`; the public tier holds nothing that names a host, a path or a person."""
-    return _Builder(bundle, tier).dossier()
+def build(bundle: Bundle, tier: Tier = "public", beside: str = "") -> Dossier:
+    """Build the dossier of `bundle`; the public tier holds nothing that names a host, a path or a person.
+
+    `beside` is the folder, relative to the dossier, into which its evidence is published, if it is.
+    """
+    return _Builder(bundle, tier, beside).dossier()
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class _Shown:
 class _Builder:
     """Gathers what every part of the dossier reads, once."""
 
-    def __init__(self, bundle: Bundle, tier: Tier) -> None:
-        self.bundle, self.info, self.tier = bundle, bundle.info, tier
+    def __init__(self, bundle: Bundle, tier: Tier, beside: str) -> None:
+        self.bundle, self.info, self.tier, self.beside = bundle, bundle.info, tier, beside
         self.provenance: Provenance = public_provenance(bundle.provenance) if tier == "public" else bundle.provenance
         self.samples = bundle.samples()
         self.per_run = processed.runs(self.samples, self.info.formulas)
@@ -87,7 +90,7 @@ class _Builder:
             limits=limits,
             method=method,
             provenance=provenance,
-            evidence=keeping.evidence(self.bundle, self.tier),
+            evidence=keeping.evidence(self.bundle, self.tier, self.beside),
             verify_command=f"reportgen verify {info.start}-{self.bundle.version}",
             render_command=f"reportgen render {info.start}-{self.bundle.version} --out . --tier {self.tier}",
             glossary=keeping.glossary(self.used | self._words(), provenance),
@@ -124,7 +127,7 @@ class _Builder:
         if not values:
             return ()
         low, high = (Figure(v, f"{v:g}", "", f"{v:g}", f"parameter:{axis}") for v in (values[0], values[-1]))
-        return (f" over {visible(axis)} = ", low, " to ", high)
+        return (f" over {visible(axis)}\u00a0=\u00a0", low, " to ", high)
 
     def _runs(self, runs: Sequence[int], rows: Sequence[groups.Measured]) -> Sentence:
         if not runs:
@@ -237,7 +240,7 @@ class _Builder:
             "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itself.",
             baseline=shorten(baseline, 40),
             kind="paired " if found[0].ratio.paired else "",
-            n=(" with 95 % intervals (n = ", count(n, row.source("NumRuns")), ")") if n else (),
+            n=(" with 95\u00a0% intervals (n\u00a0=\u00a0", count(n, row.source("NumRuns")), ")") if n else (),
             backend=group.backend,
             scenario=_scenario(group),
         )

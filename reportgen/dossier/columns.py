@@ -29,18 +29,24 @@ class Fitted:
 def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], measure: float) -> Fitted:
     """Fit a table into `measure`: first columns of words give way, then the columns come closer, then the type shrinks."""
     wanted, least = _ems(columns, rows)
-    for name, (size, gap) in FITS.items():
-        extra = [_SLACK + (gap if index < len(columns) - 1 else 0) for index in range(len(columns))]
-        wide = [em * size + more for em, more in zip(wanted, extra, strict=True)]
-        narrow = [em * size + more for em, more in zip(least, extra, strict=True)]
-        if sum(narrow) <= measure:
-            break
+    fits = iter(FITS)
+    chosen = next(fits)
+    while sum(narrow := _points(least, chosen)) > measure and (smaller := next(fits, None)):
+        chosen = smaller
+    wide = _points(wanted, chosen)
     over, spare = sum(wide) - measure, sum(wide) - sum(narrow)
     if over > spare:
         wide = [low * measure / sum(narrow) for low in narrow]
     elif over > 0:
         wide = [width - over * (width - low) / spare for width, low in zip(wide, narrow, strict=True)]
-    return Fitted(name, tuple(round(width, 2) for width in wide))
+    return Fitted(chosen, tuple(round(width, 2) for width in wide))
+
+
+def _points(ems: Sequence[float], fit_name: str) -> list[float]:
+    """Turn widths in ems into points, each but the last with its gap."""
+    size, gap = FITS[fit_name]
+    last = len(ems) - 1
+    return [em * size + _SLACK + (gap if index < last else 0) for index, em in enumerate(ems)]
 
 
 def _ems(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> tuple[list[float], list[float]]:

@@ -16,7 +16,7 @@ from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.analysis.processed import SM_CLOCK
 from reportgen.analysis.statistics import Ratio
 from reportgen.dossier.model import Figure, Finding, Sentence
-from reportgen.dossier.text import Scale, count, figure, listed, number, plural, say, shorten
+from reportgen.dossier.text import Scale, count, figure, keep_together, listed, number, plural, say, shorten
 
 MOST = 7
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
@@ -160,7 +160,7 @@ def several_kernels(group: Group, target: str) -> Iterator[Weighed]:
         if len(numbers) < 2:
             continue
         split = [(case, row) for case, row in timed if row.kernels > 1]
-        where = listed(case.configuration for case, _ in split[:4])
+        where = keep_together(listed(case.configuration for case, _ in split[:4]))
         sentence = say(
             "{name} launches {k} kernels at {where} and {one} elsewhere; their times and bytes are added for each run.",
             name=shorten(annotation, 40),
@@ -245,7 +245,7 @@ def _at(case: Case) -> Sentence:
         return ()
     parts: list[str | Figure] = [" at "]
     for index, (name, value) in enumerate(case.params):
-        parts.append(f"{', ' if index else ''}{name} = ")
+        parts.append(keep_together(f"{', ' if index else ''}{name} = "))
         if isinstance(value, int) and not isinstance(value, bool):
             parts.append(Figure(float(value), str(value), "", str(value), f"parameter:{name}"))
         else:
@@ -265,7 +265,7 @@ def _interval(ratio: Ratio, numerator: Case, denominator: Case) -> Sentence:
     pair = _pair(numerator, denominator)
     low = figure(ratio.interval.low, "", f"ratio_low({pair})", spread=spread)
     high = figure(ratio.interval.high, "", f"ratio_high({pair})", spread=spread)
-    return ("95 % CI ", low, " to ", high, ", ")
+    return ("95\u00a0% CI ", low, " to ", high, ", ")
 
 
 def _pair(numerator: Case, denominator: Case) -> str:
@@ -278,7 +278,7 @@ def how(group: Group, ratio: Ratio, row: Measured) -> Sentence:
     unit = "processes" if ratio.interval and ratio.interval.unit == "process" else plural(n, "run")
     kind = "paired " if ratio.paired and n > 1 else ""
     source = row.source("NumProcesses" if unit == "processes" else "NumRuns")
-    return ("n = ", count(n, source), f" {kind}{unit}, {group.backend}, {_scenario(group)}")
+    return ("n\u00a0=\u00a0", count(n, source), f" {kind}{unit}, {group.backend}, {_scenario(group)}")
 
 
 def _scenario(group: Group) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from hashlib import sha256
+from urllib.parse import quote
 
 from reportgen.dossier import words
-from reportgen.dossier.model import EvidenceFile, Part, ProvenanceEntry, ProvenanceGroup, Sentence, Term, Tier
+from reportgen.dossier.model import EvidenceFile, Part, ProvenanceEntry, ProvenanceGroup, Published, Sentence, Term, Tier
 from reportgen.dossier.text import count, figure, plural, say, visible
 from reportgen.evidence import provenance as kept
-from reportgen.evidence.bundle import Bundle, BundleInfo
-from reportgen.evidence.redaction import published
+from reportgen.evidence.bundle import Bundle, BundleFile, BundleInfo
+from reportgen.evidence.redaction import published, redact
 
 _ROLES = (
     ("data/import/", "imported file, byte for byte"),
@@ -55,17 +57,24 @@ def _as_number(text: str) -> float | None:
         return None
 
 
-def evidence(bundle: Bundle, tier: Tier) -> tuple[EvidenceFile, ...]:
-    """Return every file of the bundle with its size, its digest and whether this tier publishes it."""
-    return tuple(
-        EvidenceFile(
-            path=visible(file.path),
-            role=next((role for prefix, role in _ROLES if file.path.startswith(prefix)), "the bag's own"),
-            size=figure(float(file.size), "byte", f"file:{file.path}.bytes"),
-            sha256=file.sha256,
-            published="as is" if tier == "full" else published(file.path),
-        )
-        for file in bundle.files()
+def evidence(bundle: Bundle, tier: Tier, beside: str) -> tuple[EvidenceFile, ...]:
+    """Return every file of the bundle with its size, its digest and whether this tier publishes it.
+
+    `beside` is the folder, relative to the dossier, into which the files are published, or "" when they are not.
+    """
+    return tuple(_evidence_file(bundle, file, tier, beside) for file in bundle.files())
+
+
+def _evidence_file(bundle: Bundle, file: BundleFile, tier: Tier, beside: str) -> EvidenceFile:
+    how: Published = "as is" if tier == "full" else published(file.path)
+    return EvidenceFile(
+        path=visible(file.path),
+        role=next((role for prefix, role in _ROLES if file.path.startswith(prefix)), "the bag's own"),
+        size=figure(float(file.size), "byte", f"file:{file.path}.bytes"),
+        sha256=file.sha256,
+        published=how,
+        published_sha256=sha256(redact(file.path, bundle.read(file.path))).hexdigest() if how == "redacted" else "",
+        href=f"{beside}/{quote(file.path)}" if beside and how != "withheld" else "",
     )
 
 

@@ -171,13 +171,19 @@ class ProvenanceGroup:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFile:
-    """A file of the bundle with its digest; `published` says whether this tier shows it."""
+    """A file of the bundle with its digest; `published` says whether this tier shows it.
+
+    A redacted file has the digest of what was published in its place beside its own. `href` leads to the published file
+    where one is published beside the dossier, and is "" elsewhere.
+    """
 
     path: str
     role: str
     size: Figure
     sha256: str
     published: Published
+    published_sha256: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

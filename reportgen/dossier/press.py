@@ -6,6 +6,7 @@ Import it inside `fonts.only_ours()`: WeasyPrint looks for fonts when it is impo
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -73,9 +74,13 @@ def press(html: str, attachments: Sequence[Attachment], moment: datetime) -> byt
         _say_accessible(pdf)
         _name_types(pdf, ordered)
 
-    with _collector_at_rest():
-        page = HTML(string=html, url_fetcher=_Sealed())
-        printed: bytes = page.write_pdf(pdf_variant=_VARIANT, attachments=embedded, finisher=finish)
+    with _collector_at_rest(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint leaves it to Python to close its colour profile
+        try:
+            page = HTML(string=html, url_fetcher=_Sealed())
+            printed: bytes = page.write_pdf(pdf_variant=_VARIANT, attachments=embedded, finisher=finish)
+        except FatalURLFetchingError as error:  # not an Exception: it would pass every handler above
+            raise ValueError(str(error)) from error
     return printed
 
 

@@ -36,10 +36,19 @@ def render(
     return written
 
 
-def pages(bundle_path: Path, tier: Tier = "public", paper: str = "a4", formats: tuple[str, ...] = DEFAULT_FORMATS) -> dict[str, bytes]:
-    """Return the dossier's files by their relative names, and a `summary.json` for the pages of a site."""
+def pages(
+    bundle_path: Path,
+    tier: Tier = "public",
+    paper: str = "a4",
+    formats: tuple[str, ...] = DEFAULT_FORMATS,
+    beside: str = "",
+) -> dict[str, bytes]:
+    """Return the dossier's files by their relative names, and a `summary.json` for the pages of a site.
+
+    `beside` is the folder, relative to the dossier, into which the caller publishes the bundle's files, if it does.
+    """
     bundle = open_bundle(bundle_path)
-    dossier = build(bundle, tier)
+    dossier = build(bundle, tier, beside)
     made: dict[str, bytes] = {}
     for name in formats:
         made[f"dossier.{'md' if name == 'markdown' else name}"] = _write(name, dossier, bundle, paper)

@@ -36,12 +36,12 @@ def results(group: Group, table_id: str, data_name: str) -> Table:
     columns = (
         Column("annotation"),
         *(Column(name, numeric=_numeric(group, name)) for name in params),
-        Column(words.label(main), scale.unit, True, words.METRICS.get(main, "")),
+        Column(words.label(main), "" if scale.unit == words.label(main) else scale.unit, True, words.METRICS.get(main, "")),
         Column("95 % CI", scale.unit, True, words.TERMS["95 % CI"]),
         Column("deviation", "%", True, words.TERMS["deviation"]),
         Column("runs", "", True),
         *([Column("kernels", "", True, words.TERMS["kernels"])] if _several(group) else []),
-        *(Column(words.label(m.name), m.scale.unit, True, words.METRICS.get(m.name, m.name)) for m in others),
+        *(Column(words.label(m.name), "" if m.scale.unit == words.label(m.name) else m.scale.unit, True, words.METRICS.get(m.name, m.name)) for m in others),
     )
     rows = []
     for case in group.cases[:MOST_ROWS]:
@@ -167,8 +167,8 @@ def _param(case: Case, name: str) -> Cell:
 
 def _unknown(row: Measured | None) -> Cell:
     if row is None:
-        return Cell(("not measured",), -math.inf, "not known", "this metric was not asked for here")
-    return Cell((row.state if row.state != "ok" else "not known",), -math.inf, row.state if row.state != "ok" else "not known", row.reason)
+        return Cell((), -math.inf, "not known", "this metric was not asked for here")
+    return Cell((), -math.inf, row.state if row.state != "ok" else "not known", row.reason)
 
 
 def _value(row: Measured | None, scale: Scale) -> Cell:
@@ -194,14 +194,14 @@ def _interval(row: Measured | None, scale: Scale) -> Cell:
 
 def _deviation(row: Measured | None) -> Cell:
     if row is None or math.isnan(row.relative_pct):
-        return Cell(("none",), -math.inf, "not known", "a single run has no deviation")
+        return Cell((), -math.inf, "not known", "a single run has no deviation")
     return Cell((figure(row.relative_pct, "%", row.source("RelativeStdDevPct"), spread=row.relative_pct),), row.relative_pct)
 
 
 def _verdict(row: Measured | None) -> Cell:
     if row is None or row.stable is None:
         return Cell(("one run: cannot tell",), 2)
-    return Cell(("stable",), 0) if row.stable else Cell(("unstable",), 1, "unstable", "relative deviation of 2 % or more")
+    return Cell(("stable",), 0) if row.stable else Cell((), 1, "unstable", "relative deviation of 2 % or more")
 
 
 def _count(row: Measured | None, column: str) -> Cell:
@@ -214,11 +214,11 @@ def _count(row: Measured | None, column: str) -> Cell:
 def _of(kernel: Kernel, metric: str, scale: Scale) -> Cell:
     value = kernel.metrics.get(metric)
     if value is None or math.isnan(value.mean):
-        return Cell(("not known",), -math.inf, "not known", "this metric was not measured")
+        return Cell((), -math.inf, "not known", "this metric was not measured")
     return Cell((figure(value.mean, value.unit, value.source, scale, value.spread),), value.mean)
 
 
 def _limit(verdict: bottleneck.Verdict) -> Cell:
     if verdict.limit == "not known":
-        return Cell(("not known",), "~", "not known", "a throughput was not measured")
+        return Cell((), "~", "not known", "a throughput was not measured")
     return Cell((verdict.limit,), verdict.limit)

@@ -18,7 +18,7 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "byte/s": (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
 }
 _DIGITS = 4
-_MOST_DIGITS = 6
+_MOST_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +105,23 @@ def clip(text: str, longest: int) -> str:
 
 
 def say(template: str, **parts: Part | Sentence) -> Sentence:
-    """Make a sentence of a template with {places}: words stay words, figures and names stay what they are."""
+    """Make a sentence of a template with {places}: words stay words, figures and names stay what they are.
+
+    `n = 3` and `95 %` stay on one line.
+    """
     out: list[Part] = []
     for words, place, _, _ in string.Formatter().parse(template):
         if words:
-            out.append(words)
+            out.append(keep_together(words))
         if place:
             part = parts[place]
             out += list(part) if isinstance(part, tuple) else [part]
     return tuple(out)
+
+
+def keep_together(text: str) -> str:
+    """Put no-break spaces around equals signs and ahead of percent signs."""
+    return text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
 
 
 def plain(sentence: Sentence) -> str:

@@ -125,6 +125,8 @@ def _name_fault(name: str) -> str:
         return "begins or ends with a space"
     if any(c in "/\\" or not c.isprintable() for c in name):
         return "holds a slash, a backslash or a character that cannot be printed"
+    if "%" in name:  # RFC 8493 writes it as %25, which neither sha256sum nor bagit-python reads
+        return "holds a percent sign"
     if len(name.encode("utf-8", "replace")) > _LONGEST_NAME:
         return f"is longer than {_LONGEST_NAME} bytes"
     if name.split(".")[0].lower() in _WINDOWS:

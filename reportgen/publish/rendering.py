@@ -132,7 +132,7 @@ def spoiled(faults: Sequence[object]) -> str:
 def _make(task: Task) -> Made:
     from reportgen.dossier.render import pages
 
-    made = pages(task.bundle, tier=task.tier, paper=task.paper, formats=task.formats)
+    made = pages(task.bundle, tier=task.tier, paper=task.paper, formats=task.formats, beside="evidence")
     summary = Summary.model_validate(json.loads(made.pop(SUMMARY)))
     files = {name: _publish(task.target, name, data) for name, data in sorted(made.items())}
     for name, data in evidence(task.bundle, task.tier):

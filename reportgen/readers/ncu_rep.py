@@ -31,6 +31,7 @@ NOT_A_NUMBER = "the profiler recorded nan"
 _TIMEOUT = 60.0
 _SECONDS_PER_BYTE = 2e-6
 _SHARE_FROM = 4 << 20
+_MOST_AT_ONCE = 64 << 20
 _MOST_INFLATED = 16 << 30
 
 
@@ -111,7 +112,8 @@ class _Contents:
 def _contents(
     path: Path, plain: Path, structure: Structure, metrics: Sequence[str] | None, pool: ncu_pool.Pool
 ) -> _Contents:
-    parts = ncu_pool.WORKERS if structure.size >= _SHARE_FROM and structure.launches >= 2 * ncu_pool.WORKERS else 1
+    shared = structure.size >= _SHARE_FROM and structure.launches >= 2 * ncu_pool.WORKERS
+    parts = max(ncu_pool.WORKERS, -(-structure.size // _MOST_AT_ONCE)) if shared else 1
     spans: list[tuple[int, int | None]] = list(ncu_structure.chunks(structure.launches, parts)) if parts > 1 else [(0, None)]
     if parts > 1:
         spans[-1] = (spans[-1][0], None)

@@ -19,7 +19,7 @@
     if (event.target.closest("a") && !wide.matches) contents.open = false;
   });
 
-  // The place in the contents is the last heading above the upper third of the window.
+  // The current place: the last one that begins above a third of the window.
   const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
   let current = null;
   const mark = () => {
@@ -32,15 +32,13 @@
     link?.setAttribute("aria-current", "location");
     current = link;
   };
-  let due = false;
+  let due = 0;
   addEventListener("scroll", () => {
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => { due = false; mark(); });
+    due ||= requestAnimationFrame(() => { due = 0; mark(); });
   }, { passive: true });
   mark();
 
-  // Sorting: up, down, and back to the order in which the table was printed. What has no value stays last.
+  // Sorting: up, down, as printed. What has no value stays last.
   const words = new Intl.Collator("en", { numeric: true });
   const key = (row, column) => row.cells[column].dataset.order ?? row.cells[column].textContent.trim();
   const compare = (a, b) => (a !== "" && b !== "" && !isNaN(a) && !isNaN(b) ? a - b : words.compare(a, b));

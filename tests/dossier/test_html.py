@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from jinja2 import UndefinedError
 
 from reportgen.dossier import html
-from reportgen.dossier.model import Finding
+from reportgen.dossier.model import Cell, Finding
 from tests.dossier import specimen
 
 VOID = {"meta", "wbr", "br", "col", "img", "input", "link", "hr"}
@@ -135,15 +136,15 @@ def test_a_unit_that_stands_in_the_head_is_not_repeated() -> None:
     assert text.count(">7.25</data>&nbsp;ms</td>") == 1
 
 
-def _row(unit: str) -> tuple[specimen.Cell, ...]:
-    return specimen.Cell(("row",)), specimen.Cell((specimen.figure(7250, "7.25", unit),))
+def _row(unit: str) -> tuple[Cell, ...]:
+    return Cell(("row",)), Cell((specimen.figure(7250, "7.25", unit),))
 
 
 def test_headings_stand_in_order_under_one_h1(page: Page) -> None:
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_landmarks_language_and_a_way_past_the_contents(page: Page) -> None:

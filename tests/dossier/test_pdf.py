@@ -11,10 +11,10 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pypdf import PdfReader
-from weasyprint.urls import FatalURLFetchingError
 
 from reportgen.dossier import pdf
 from reportgen.dossier.pdf import Attachment
@@ -36,6 +36,11 @@ def data() -> bytes:
 @pytest.fixture(scope="module")
 def reader(data: bytes) -> PdfReader:
     return PdfReader(io.BytesIO(data))
+
+
+@pytest.fixture(scope="module")
+def catalogue(reader: PdfReader) -> Any:
+    return reader.trailer["/Root"]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +77,7 @@ def test_names_are_text_and_what_the_font_lacks_is_written_out(text: str) -> Non
     assert "copyU+202Egnp.exeU+202C" in text
 
 
-def test_language_title_dates_and_marks(reader: PdfReader) -> None:
-    catalogue = reader.trailer["/Root"]
+def test_language_title_dates_and_marks(reader: PdfReader, catalogue: Any) -> None:
     assert catalogue["/Lang"] == "en"
     assert catalogue["/MarkInfo"]["/Marked"] is not None
     assert catalogue["/ViewerPreferences"]["/DisplayDocTitle"]
@@ -83,8 +87,8 @@ def test_language_title_dates_and_marks(reader: PdfReader) -> None:
     assert (reader.metadata.creation_date, reader.metadata.modification_date) == (moment, moment)
 
 
-def test_metadata_says_pdf_a_and_pdf_ua(reader: PdfReader) -> None:
-    xmp = reader.trailer["/Root"]["/Metadata"].get_data().decode()
+def test_metadata_says_pdf_a_and_pdf_ua(catalogue: Any) -> None:
+    xmp = catalogue["/Metadata"].get_data().decode()
     assert re.search(r'pdfaid:part="3"', xmp)
     assert re.search(r'pdfaid:conformance="A"', xmp)
     assert "<pdfuaid:part>1</pdfuaid:part>" in xmp
@@ -92,9 +96,9 @@ def test_metadata_says_pdf_a_and_pdf_ua(reader: PdfReader) -> None:
     assert xmp.count("</rdf:RDF>") == 1
 
 
-def test_attachments_are_whole_dated_and_named_once(reader: PdfReader) -> None:
+def test_attachments_are_whole_dated_and_named_once(reader: PdfReader, catalogue: Any) -> None:
     assert {name: contents[0] for name, contents in reader.attachments.items()} == {a.name: a.data for a in ATTACHED}
-    files = [reference.get_object() for reference in reader.trailer["/Root"]["/AF"]]
+    files = [reference.get_object() for reference in catalogue["/AF"]]
     assert [file["/UF"] for file in files] == sorted(a.name for a in ATTACHED)
     relations = {file["/UF"]: (file["/AFRelationship"], file["/EF"]["/F"]["/Subtype"]) for file in files}
     assert relations["processed.csv"] == ("/Source", "/text/csv")
@@ -115,21 +119,19 @@ def test_bookmarks_follow_the_sections(reader: PdfReader) -> None:
 
 
 def test_only_dejavu_is_embedded(reader: PdfReader) -> None:
-    names = {str(font["/BaseFont"]) for page in reader.pages for font in page["/Resources"]["/Font"].values()}
+    pages: list[Any] = list(reader.pages)
+    names = {str(font["/BaseFont"]) for page in pages for font in page["/Resources"]["/Font"].values()}
     assert len(names) == 4
     assert all("DejaVu" in name for name in names)
 
 
 def test_charts_have_words_in_place_of_them(data: bytes) -> None:
-    objects = [o.get_object() for o in _objects(data) if isinstance(o.get_object(), dict)]
-    told = [str(o["/Alt"]) for o in objects if o.get("/S") == "/Figure" and "/Alt" in o]
-    assert len(told) == len(specimen.dossier().charts)
-    assert any(told_one.startswith("Speed over size. Each point is the mean") for told_one in told)
-
-
-def _objects(data: bytes) -> list[object]:
     reader = PdfReader(io.BytesIO(data))
-    return [reader.get_object(number) for number in range(1, len(reader.xref[0]) + 1)]
+    count: Any = reader.trailer["/Size"]
+    objects: list[Any] = [reader.get_object(number) for number in range(1, int(count))]
+    told = [str(o["/Alt"]) for o in objects if isinstance(o, dict) and o.get("/S") == "/Figure" and "/Alt" in o]
+    assert len(told) == len(specimen.dossier().charts)
+    assert any(words.startswith("Speed over size. Each point is the mean") for words in told)
 
 
 @pytest.mark.skipif(shutil.which("qpdf") is None, reason="qpdf is not installed")
@@ -167,7 +169,6 @@ def test_without_the_attachment_the_rest_is_said_to_be_in_the_html() -> None:
 
 
 def test_rows_are_shared_out_with_small_tables_whole() -> None:
-    assert pdf.allot({"a": 5, "b": 400, "c": 100}, 250) == {"a": 5, "b": 123, "c": 100} or True
     shown = pdf.allot({"a": 5, "b": 400, "c": 100}, 250)
     assert (shown["a"], shown["c"], sum(shown.values())) == (5, 100, 250)
     assert pdf.allot({}, 250) == {}
@@ -180,12 +181,13 @@ def test_rows_are_shared_out_with_small_tables_whole() -> None:
 def test_a_page_that_asks_for_anything_from_outside_is_not_printed(address: str) -> None:
     from reportgen.dossier.press import press
 
-    with pytest.raises(FatalURLFetchingError):
+    with pytest.raises(ValueError, match="holds all that it needs"):
         press(f'<base href="file:///tmp/"><img src="{address}" alt="">', (), datetime(2026, 1, 1, tzinfo=UTC))
 
 
 _SCRIPT = """
 import sys
+{before}
 sys.path.insert(0, {root!r})
 from reportgen.dossier import pdf
 from tests.dossier import specimen, test_pdf
@@ -194,18 +196,18 @@ sys.stdout.buffer.write(pdf.render(specimen.dossier(), test_pdf.ATTACHED))
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "before"),
     [
-        {"TZ": "Pacific/Auckland", "LC_ALL": "C", "PYTHONHASHSEED": "1"},
-        {"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4711", "SOURCE_DATE_EPOCH": "1"},
+        ({"TZ": "Pacific/Auckland", "LC_ALL": "C", "PYTHONHASHSEED": "1"}, ""),
+        ({"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "4711"}, "import weasyprint"),
     ],
 )
 def test_the_same_bytes_in_another_folder_zone_locale_and_process(
-    data: bytes, settings: dict[str, str], tmp_path: Path
+    data: bytes, settings: dict[str, str], before: str, tmp_path: Path
 ) -> None:
     environment = {**os.environ, **settings, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     made = subprocess.run(
-        [sys.executable, "-c", _SCRIPT.format(root=str(ROOT))],
+        [sys.executable, "-c", _SCRIPT.format(root=str(ROOT), before=before)],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

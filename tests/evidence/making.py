@@ -92,7 +92,7 @@ def make(out: Path, **over: Any) -> Path:
     given: dict[str, Any] = {
         "info": info(),
         "provenance": facts(),
-        "payload": {"import/größe 100%.ncu-rep": REPORT, "suite/matmul.py": b"import reportgen\n", "empty.txt": b""},
+        "payload": {"import/größe & <16>.ncu-rep": REPORT, "suite/matmul.py": b"import reportgen\n", "empty.txt": b""},
         "samples": samples.concat([report(), table([cupti])]),
         "processed": {("ncu", "default"): b"Annotation,Host\nfp32,build-node-17\n"},
         **over,
