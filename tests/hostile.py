@@ -9,7 +9,17 @@ SCRIPT = "</script><script>alert(1)</script>"
 MARKUP = 'a & b "c", d<e>'
 CJK = "gather/索引"
 LONG = "void cutlass::Kernel2<" + "cutlass::gemm::threadblock::Mma<float, 8>, " * 190 + "int>(T1)"
-NAMES = (SCRIPT, MARKUP, CJK, LONG, "bell\x07 and \x1b[31mred", "left\u202eright", "$x_1$ \\frac", "'--><svg/onload=alert(2)>", "{{ 7*7 }}")
+NAMES = (
+    SCRIPT,
+    MARKUP,
+    CJK,
+    LONG,
+    "bell\x07 and \x1b[31mred",
+    "left\u202eright",
+    "$x_1$ \\frac",
+    "'--><svg/onload=alert(2)>",
+    "{{ 7*7 }}",
+)
 HEAD = (
     "ID",
     "Process ID",
@@ -31,7 +41,20 @@ def write_csv(path: Path, names: tuple[str, ...] = NAMES, runs: int = 3) -> Path
         for index, name in enumerate(names):
             message = f' "0:bench:{name}:none:none:RGB:0xff:REGISTERED:{name}" '
             time = str(1000 * (index + 1) + run)
-            rows.append([str(len(rows) - 2), "1", message, name, "(32, 1, 1)", "(1, 1, 1)", time, "70.5", "20.25", str(4096 * (index + 1))])
+            rows.append(
+                [
+                    str(len(rows) - 2),
+                    "1",
+                    message,
+                    name,
+                    "(32, 1, 1)",
+                    "(1, 1, 1)",
+                    time,
+                    "70.5",
+                    "20.25",
+                    str(4096 * (index + 1)),
+                ]
+            )
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
     return path

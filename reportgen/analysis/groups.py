@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ from reportgen.evidence.samples import PARAM, param_columns
 
 Runs = dict[tuple[int, int], float]  # (process, run) → value
 
+_IDENTITY = ("Suite", "Benchmark", "Backend", "Workload", "Scenario")
+# The columns of the processed table in the order of the fields of `Measured`.
+_MEASURED = (
+    *("Row", "Metric", "Unit", "AvgValue", "StdDev", "MinValue", "MaxValue", "CI95_Lower", "CI95_Upper"),
+    *("RelativeStdDevPct", "StableMeasurement", "NumRuns", "NumProcesses", "NumKernels", "State", "Reason"),
+)
 _OF_THE_MACHINE = ("device__", "nvlink__", "numa__", "c2clink__", "profiler__")
 
 
@@ -35,6 +42,7 @@ class Measured:
     deviation: float
     low: float
     high: float
+    median: float
     ci_low: float
     ci_high: float
     relative_pct: float
@@ -128,14 +136,21 @@ class Group:
     @cached_property
     def derived(self) -> tuple[str, ...]:
         """Return the derived metrics: those that bear no name of a profiler's, in the table's order."""
-        names = dict.fromkeys(m for case in self.cases for m, row in case.metrics.items() if "__" not in m and row.known)
+        names = dict.fromkeys(
+            m for case in self.cases for m, row in case.metrics.items() if "__" not in m and row.known
+        )
         return tuple(n for n in names if len(n) <= 40)
 
     @cached_property
     def main(self) -> str:
-        """Return the metric that the group is about: the time, else the first that has values."""
-        metrics = [m for case in self.cases for m, row in case.metrics.items() if row.known]
-        return TIME if TIME in metrics else next(iter(metrics), TIME)
+        """Return the metric that the group is about: the time, else the first that has values.
+
+        What describes a launch (its grid, its registers) is it only where nothing else was measured.
+        """
+        metrics = dict.fromkeys(m for case in self.cases for m, row in case.metrics.items() if row.known)
+        if TIME in metrics:
+            return TIME
+        return min(metrics, key=lambda m: m.startswith("launch__"), default=TIME)
 
     def at(self, annotation: str) -> tuple[Case, ...]:
         """Return the cases of one annotation, in order of the axis if there is one."""
@@ -143,11 +158,17 @@ class Group:
         return tuple(sorted(found, key=lambda c: dict(c.params)[self.axis]) if self.axis else found)
 
     def rivals(self) -> tuple[tuple[Case, ...], ...]:
-        """Return, for each configuration, the cases that share it: what may be compared within the group."""
-        found: dict[str, list[Case]] = {}
+        """Return, for each configuration, the cases that share it: what may be compared within the group.
+
+        They stand in order of the axis, so that the last is the largest, else in order of the table.
+        """
+        found: dict[tuple[Any, ...], list[Case]] = {}
         for case in self.cases:
-            found.setdefault(case.configuration, []).append(case)
-        return tuple(tuple(cases) for cases in found.values())
+            found.setdefault(tuple((name, type(value), value) for name, value in case.params), []).append(case)
+        shared = list(found.values())
+        if self.axis:
+            shared.sort(key=lambda cases: dict(cases[0].params)[self.axis])
+        return tuple(tuple(cases) for cases in shared)
 
 
 def ratio(numerator: Case, denominator: Case, metric: str) -> statistics.Ratio | None:
@@ -159,58 +180,64 @@ def gather(per_run: pd.DataFrame, table: pd.DataFrame) -> tuple[Group, ...]:
     """Gather `processed.runs` and the processed table made from it into groups, both in their own order."""
     params = [p.removeprefix(PARAM) for p in param_columns(per_run)]
     runs = _runs_by_row(per_run)
-    cases: dict[tuple[str, ...], dict[tuple[Any, ...], dict[str, Any]]] = {}
-    wanted = ~table["Metric"].astype("object").str.startswith(_OF_THE_MACHINE)
-    for record in table[wanted].to_dict("records"):
-        key = tuple(str(record[c]) for c in ("Suite", "Benchmark", "Backend", "Workload", "Scenario"))
-        place = (record["Annotation"], tuple((n, record[n]) for n in params if record[n] != ""))
-        case = cases.setdefault(key, {}).setdefault(place, {"metrics": {}, "runs": {}, "kernel": record["Kernel"]})
-        row = _measured(record)
-        case["metrics"][row.metric] = row
-        case["runs"][row.metric] = runs.get(row.row, {})
+    texts = table["Metric"].astype("object")
+    wanted = texts.isin([m for m in texts.unique() if not m.startswith(_OF_THE_MACHINE)])
+    part = table[wanted.to_numpy()]
+    identities = zip(*(part[c].astype(str) for c in _IDENTITY), strict=True)
+    values = zip(*(part[name].astype("object") for name in params), strict=True) if params else repeat(())
+    rows = (Measured(*cells) for cells in zip(*(part[c].tolist() for c in _MEASURED), strict=True))
+    found: dict[tuple[str, ...], dict[tuple[Any, ...], _Found]] = {}
+    for key, annotation, kernel, given, row in zip(
+        identities, part["Annotation"], part["Kernel"], values, rows, strict=False
+    ):
+        # 1, 1.0 and true are equal in Python, and three configurations.
+        place = (annotation, *((type(value), value) for value in given))
+        cases = found.setdefault(key, {})
+        if place not in cases:
+            known = tuple((n, v) for n, v in zip(params, given, strict=True) if not (isinstance(v, str) and v == ""))
+            cases[place] = _Found(annotation, known, kernel)
+        case = cases[place]
+        case.metrics[row.metric] = row
+        case.runs[row.metric] = runs.get(row.row, {})
         if row.metric == TIME:
-            case["kernel"] = record["Kernel"]
-    return tuple(
-        Group(*key, tuple(Case(a, p, c["kernel"], c["metrics"], c["runs"]) for (a, p), c in found.items()))
-        for key, found in cases.items()
-    )
+            case.kernel = kernel
+    return tuple(_group(key, list(cases.values())) for key, cases in found.items())
 
 
-def _measured(record: Mapping[Any, Any]) -> Measured:
-    return Measured(
-        row=record["Row"],
-        metric=record["Metric"],
-        unit=record["Unit"],
-        mean=record["AvgValue"],
-        deviation=record["StdDev"],
-        low=record["MinValue"],
-        high=record["MaxValue"],
-        ci_low=record["CI95_Lower"],
-        ci_high=record["CI95_Upper"],
-        relative_pct=record["RelativeStdDevPct"],
-        stable=record["StableMeasurement"],
-        runs=record["NumRuns"],
-        processes=record["NumProcesses"],
-        kernels=record["NumKernels"],
-        state=record["State"],
-        reason=record["Reason"],
-    )
+def _group(key: tuple[str, ...], found: Sequence[_Found]) -> Group:
+    suite, benchmark, backend, workload, scenario = key
+    cases = tuple(Case(c.annotation, c.params, c.kernel, c.metrics, c.runs) for c in found)
+    return Group(suite, benchmark, backend, workload, scenario, cases)
+
+
+@dataclass
+class _Found:
+    """A case while its metrics are gathered."""
+
+    annotation: str
+    params: tuple[tuple[str, Any], ...]
+    kernel: str
+    metrics: dict[str, Measured] = field(default_factory=dict)
+    runs: dict[str, Runs] = field(default_factory=dict)
 
 
 def _runs_by_row(per_run: pd.DataFrame) -> dict[str, Runs]:
     """Return the single runs of each row that a dossier draws or compares."""
     metric = per_run["metric"].astype("object")
-    kept = per_run[~metric.str.startswith((*_OF_THE_MACHINE, "launch__")) & (per_run["state"] == "ok").to_numpy()]
+    drawn = [m for m in metric.unique() if not m.startswith((*_OF_THE_MACHINE, "launch__"))]
+    kept = per_run[metric.isin(drawn).to_numpy() & (per_run["state"] == "ok").to_numpy()]
     params = param_columns(per_run)
     keys = ["suite", "benchmark", "backend", "workload", "scenario", *params, "annotation", "metric"]
     number = kept.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
-    ids = [processed.row_id(identity) for identity in kept.iloc[first][keys].astype("object").to_numpy()]
+    head = kept.iloc[first]
+    ids = [processed.row_id(identity) for identity in zip(*(head[key].astype("object") for key in keys), strict=True)]
     found: dict[str, Runs] = {}
     process = kept["process"].to_numpy(dtype="int64", na_value=0)
     run = kept["run"].to_numpy(dtype="int64", na_value=0)
-    for group, p, r, value in zip(number, process, run, kept["value"].to_numpy(), strict=True):
-        found.setdefault(ids[group], {})[int(p), int(r)] = float(value)
+    cells = (number.tolist(), process.tolist(), run.tolist(), kept["value"].tolist())
+    for group, p, r, value in zip(*cells, strict=True):
+        found.setdefault(ids[group], {})[p, r] = value
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -48,10 +48,10 @@ def of_group(samples: pd.DataFrame, group: Group, metrics: Sequence[str]) -> tup
         return ()
     params = param_columns(samples)
     keys = [*params, "annotation", "kernel_index", "kernel"]
-    text = part.astype({k: "object" for k in (*params, "annotation", "kernel", "metric", "unit")})
+    text = part.astype(dict.fromkeys((*params, "annotation", "kernel", "metric", "unit"), "object"))
     kernels: dict[tuple[Any, ...], dict[str, Value]] = {}
     for key, values in text.groupby([*keys, "metric", "unit"], sort=False)["value"]:
-        *place, metric, unit = key
+        *place, metric, unit = cast("tuple[Any, ...]", key)
         row = processed.row_id([*identity.values(), *place[: len(params)], place[len(params)], metric])
         array = values.to_numpy()
         mean = float(round_digits(np.array([array.mean() if array.min() != array.max() else array[0]]))[0])
@@ -61,7 +61,9 @@ def of_group(samples: pd.DataFrame, group: Group, metrics: Sequence[str]) -> tup
         Kernel(
             name=key[-1],
             annotation=key[len(params)],
-            params=tuple((p.removeprefix(PARAM), processed.decoded(t)) for p, t in zip(params, key, strict=False) if t != ""),
+            params=tuple(
+                (p.removeprefix(PARAM), processed.decoded(t)) for p, t in zip(params, key, strict=False) if t != ""
+            ),
             index=int(key[-2]),
             metrics=found,
         )

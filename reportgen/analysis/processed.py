@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +28,18 @@ NSIGHT_COLUMNS = (
     *("StableMeasurement", "Metric", "Unit", "Kernel", "GPU", "Host", "ComputeClock", "MemoryClock"),
 )
 OUR_COLUMNS = (
-    *("Median", "Q1", "Q3", "NumProcesses", "SMClockObserved", "NumKernels", "Backend", "Workload", "Scenario", "State"),
+    *(
+        "Median",
+        "Q1",
+        "Q3",
+        "NumProcesses",
+        "SMClockObserved",
+        "NumKernels",
+        "Backend",
+        "Workload",
+        "Scenario",
+        "State",
+    ),
     *("Suite", "Benchmark", "Reason", "Row"),
 )
 _STATISTICS = {
@@ -60,12 +72,20 @@ class Formula(Protocol):
         """Return the unit of the result."""
 
 
-def row_id(identity: Sequence[str]) -> str:
+def row_id(identity: Iterable[str]) -> str:
     """Return the first 12 hex digits of the SHA-256 of a row's identity, as a JSON list of texts."""
-    return hashlib.sha256(json.dumps(list(identity), ensure_ascii=False).encode()).hexdigest()[:12]
+    text = f"[{', '.join(map(_quoted, identity))}]"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def table(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Provenance | None = None) -> pd.DataFrame:
+@lru_cache(maxsize=1 << 16)
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def table(
+    samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Provenance | None = None
+) -> pd.DataFrame:
     """Make the processed table of a samples table; rows keep the order in which their first sample was taken.
 
     Raises `UserError` when a parameter's name is that of a column.
@@ -74,8 +94,13 @@ def table(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: P
 
 
 def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = ()) -> pd.DataFrame:
-    """Return one row for each run and metric (`combine.per_run`), derived metrics among them."""
+    """Return one row for each run and metric (`combine.per_run`), derived metrics among them.
+
+    Raises `UserError` when a derived metric has the name of another metric.
+    """
+    formulas = list(formulas)
     measured = combine.per_run(samples)
+    _check_formulas([formula.metric for formula in formulas], set(measured["metric"].unique()))
     derived = [_derive(measured, formula) for formula in formulas]
     return pd.concat([measured, *derived], ignore_index=True) if derived else measured
 
@@ -91,18 +116,23 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
     head = per_run.iloc[first]
     out: dict[str, Any] = {"Annotation": head["annotation"].astype("object").to_numpy()}
     for param, name in zip(params, names, strict=True):
-        out[name] = [decoded(text) for text in head[param]]
+        texts = head[param].astype("object")
+        known = {text: decoded(text) for text in texts.unique()}
+        # Values of several types stay what they are: 1 beside 0.5 must not become 1.0.
+        mixed = len({type(value) for value in known.values()}) > 1
+        out[name] = pd.Series([known[text] for text in texts], dtype="object" if mixed else None)
     count = len(first)
     out |= _statistics(per_run, number, count)
-    out |= {name: head[c].astype("object").to_numpy() for name, c in (("Metric", "metric"), ("Unit", "unit"), ("Kernel", "kernel"))}
+    for name in ("metric", "unit", "kernel"):
+        out[name.capitalize()] = head[name].astype("object").to_numpy()
     out |= _machine(provenance)
     out["NumKernels"] = _most(per_run["kernels"].to_numpy(), number, count)
-    for name in ("suite", "benchmark", "backend", "workload", "scenario"):
+    for name in _IDENTITY:
         out[name.capitalize()] = head[name].astype("object").to_numpy()
     out |= _states(per_run, number, count)
-    identities = head[keys].astype("object").to_numpy()
+    identities = zip(*(head[key].astype("object") for key in keys), strict=True)
     out["Row"] = [row_id(identity) for identity in identities]
-    frame = pd.DataFrame(out, index=range(count))
+    frame = pd.DataFrame(out, index=pd.RangeIndex(count))
     frame["SMClockObserved"] = _clock(frame, names)
     return frame[["Annotation", *names, *NSIGHT_COLUMNS, *OUR_COLUMNS]]
 
@@ -111,15 +141,26 @@ def _check_names(names: Sequence[str]) -> None:
     taken = {"Annotation", *NSIGHT_COLUMNS, *OUR_COLUMNS}
     for name in names:
         if name in taken:
-            raise UserError(None, f"the parameter '{name}' has the name of a column of the processed table", "rename the parameter")
+            raise UserError(
+                None, f"the parameter '{name}' has the name of a column of the processed table", "rename the parameter"
+            )
+
+
+def _check_formulas(names: Sequence[str], measured: set[str]) -> None:
+    for index, name in enumerate(names):
+        if name in measured or name in names[:index]:
+            raise UserError(None, f"there are two metrics by the name '{name}'", "rename the derived metric")
 
 
 def decoded(text: str) -> Any:
-    """Return a parameter's value; what is not a number or a word stays canonical JSON, an absent one is empty."""
+    """Return a parameter's value; what is not a number or a word stays canonical JSON, an absent one is empty.
+
+    The empty word stays `""`, so that it is not taken for an absent one.
+    """
     if text == "":
         return ""
     value = json.loads(text)
-    return value if isinstance(value, str | int | float | bool) else text
+    return value if isinstance(value, str | int | float | bool) and value != "" else text
 
 
 def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int) -> dict[str, Any]:
@@ -138,7 +179,12 @@ def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int)
     stable = [None if math.isnan(r) else bool(r < statistics.STABLE_BELOW_PCT) for r in relative]
     rounded = {name: statistics.round_digits(column) for name, column in columns.items()}
     rounded["RelativeStdDevPct"] = statistics.round_digits(relative)
-    return {**rounded, "NumRuns": num_runs, "NumProcesses": num_processes, "StableMeasurement": np.array(stable, dtype="object")}
+    return {
+        **rounded,
+        "NumRuns": num_runs,
+        "NumProcesses": num_processes,
+        "StableMeasurement": np.array(stable, dtype="object"),
+    }
 
 
 def _layouts(
@@ -174,8 +220,8 @@ def _machine(provenance: Provenance | None) -> dict[str, Any]:
         return None if found is None else found.value
 
     def khz(key: str) -> float | str:
-        value = fact(key)
-        return "" if value is None else float(value) / 1000
+        value = fact(key)  # words where several files state several clocks
+        return float(value) / 1000 if isinstance(value, int | float) else ""
 
     return {
         "GPU": fact("gpu.name") or "",
@@ -205,7 +251,7 @@ def _states(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int) -> 
 def _clock(frame: pd.DataFrame, params: Sequence[str]) -> np.ndarray[Any, Any]:
     """Return for each row the SM clock in hz that was seen during the same runs, NaN where it was not measured."""
     keys = ["Suite", "Benchmark", "Backend", "Workload", "Scenario", *params, "Annotation"]
-    number = frame.astype({k: "object" for k in keys}).groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    number = frame.astype(dict.fromkeys(keys, "object")).groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
     clocks = (frame["Metric"] == SM_CLOCK).to_numpy()
     seen = np.full(int(number.max()) + 1 if len(number) else 0, np.nan)
     seen[number[clocks]] = frame["AvgValue"].to_numpy()[clocks]
@@ -222,13 +268,15 @@ def _derive(measured: pd.DataFrame, formula: Formula) -> pd.DataFrame:
     needed = {derive.TIME if name == "time" else name for name in expression.names}
     metric = measured["metric"].astype("object")
     chosen = metric.isin(needed).to_numpy() & (measured["state"] == "ok").to_numpy()
-    values: list[dict[str, float]] = [_numbers(measured.iloc[row], params) for row in first]
+    values = _numbers(measured.iloc[first], params)
     for group, name, value in zip(number[chosen], metric[chosen], measured["value"].to_numpy()[chosen], strict=True):
         values[group][name] = value
         if name == derive.TIME:
             values[group]["time"] = value / 1e9
-    timed = {int(g): row for g, row in zip(number[chosen], np.flatnonzero(chosen), strict=True)}
-    out = measured.iloc[[timed.get(g, int(row)) for g, row in enumerate(first)]].copy().reset_index(drop=True)
+    # A row that the formula reads says of which kernels the result is; without one the run's first does.
+    place = first.copy()
+    place[number[chosen]] = np.flatnonzero(chosen)
+    out = measured.iloc[place].copy().reset_index(drop=True)
     out = out.astype({"metric": "object", "unit": "object", "state": "object", "reason": "object"})
     out["metric"], out["unit"], out["state"], out["reason"] = formula.metric, formula.unit, "ok", ""
     results = [_result(expression, known) for known in values]
@@ -239,9 +287,19 @@ def _derive(measured: pd.DataFrame, formula: Formula) -> pd.DataFrame:
     return out
 
 
-def _numbers(row: pd.Series[Any], params: Sequence[str]) -> dict[str, float]:
-    known = {param.removeprefix(PARAM): decoded(row[param]) for param in params}
-    return {name: float(value) for name, value in known.items() if isinstance(value, int | float)}
+def _numbers(rows: pd.DataFrame, params: Sequence[str]) -> list[dict[str, float]]:
+    """Return for each row the parameters that are numbers; the word `time` is the kernels' time, never a parameter."""
+    found: list[dict[str, float]] = [{} for _ in range(len(rows))]
+    for param in params:
+        name = param.removeprefix(PARAM)
+        texts = rows[param].astype("object")
+        known = {text: decoded(text) for text in texts.unique()}
+        if name == "time":
+            continue
+        for values, text in zip(found, texts, strict=True):
+            if isinstance(value := known[text], int | float):
+                values[name] = float(value)
+    return found
 
 
 def _result(expression: derive.Expression, known: dict[str, float]) -> tuple[float, str]:

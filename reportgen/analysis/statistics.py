@@ -142,11 +142,18 @@ def mean_interval(values: Array, unit: Unit) -> Interval | None:
     n = len(values)
     if n < FEWEST:
         return None
-    if values.min() == values.max():
-        return Interval(float(values[0]), float(values[0]), n, unit)
-    mean = float(values.mean())
-    half = t_quantile(n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    mean = _mean(values)
+    half = t_quantile(n - 1) * math.sqrt(_variance(values) / n)
     return Interval(mean - half, mean + half, n, unit)
+
+
+def _mean(values: Array) -> float:
+    """Return the mean; of equal values the value itself, which rounding must not move."""
+    return float(values[0] if values.min() == values.max() else values.mean())
+
+
+def _variance(values: Array) -> float:
+    return 0.0 if values.min() == values.max() else float(values.var(ddof=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +178,12 @@ def ratio(numerator: dict[tuple[int, int], float], denominator: dict[tuple[int, 
         logs = np.log([numerator[key] / denominator[key] for key in common])
         units, unit = independent(logs, np.array([process for process, _ in common]))
         interval = mean_interval(units, unit)
-        return Ratio(math.exp(float(units.mean())), _exponential(interval), True)
+        return Ratio(math.exp(_mean(units)), _exponential(interval), True)
     above, unit = _logs(numerator)
     below, other = _logs(denominator)
     if unit != other:
         above, below, unit = np.log(list(numerator.values())), np.log(list(denominator.values())), "run"
-    return Ratio(math.exp(float(above.mean() - below.mean())), _exponential(_welch(above, below, unit)), False)
+    return Ratio(math.exp(_mean(above) - _mean(below)), _exponential(_welch(above, below, unit)), False)
 
 
 def _logs(values: dict[tuple[int, int], float]) -> tuple[Array, Unit]:
@@ -193,9 +200,9 @@ def _welch(above: Array, below: Array, unit: Unit) -> Interval | None:
     n = min(len(above), len(below))
     if n < FEWEST:
         return None
-    variances = [0.0 if v.min() == v.max() else float(v.var(ddof=1)) / len(v) for v in (above, below)]
+    variances = [_variance(v) / len(v) for v in (above, below)]
     total = sum(variances)
-    difference = float(above.mean() - below.mean())
+    difference = _mean(above) - _mean(below)
     if not total:
         return Interval(difference, difference, n, unit)
     freedom = total**2 / (variances[0] ** 2 / (len(above) - 1) + variances[1] ** 2 / (len(below) - 1))

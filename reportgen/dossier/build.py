@@ -21,7 +21,7 @@ from reportgen.evidence import samples
 from reportgen.evidence import tables as csv_tables
 from reportgen.evidence.bundle import Bundle, slug
 from reportgen.evidence.provenance import Provenance
-from reportgen.evidence.redaction import public_provenance
+from reportgen.evidence.redaction import public_provenance, scrub
 
 _KERNEL_METRICS = (
     TIME,
@@ -55,6 +55,10 @@ class _Builder:
         self.bundle, self.info, self.tier, self.beside = bundle, bundle.info, tier, beside
         self.provenance: Provenance = public_provenance(bundle.provenance) if tier == "public" else bundle.provenance
         self.samples = bundle.samples()
+        self.losses = tuple(bundle.info.losses)
+        if tier == "public":
+            self.samples = _scrubbed(self.samples)
+            self.losses = tuple(scrub(loss) for loss in self.losses)
         self.per_run = processed.runs(self.samples, self.info.formulas)
         self.table = processed.from_runs(self.per_run, self.provenance)
         self.groups = groups.gather(self.per_run, self.table)
@@ -85,7 +89,7 @@ class _Builder:
             lead=self._lead(),
             chips=self._chips(),
             findings=findings.find([(s.group, s.id) for s in self.shown], limits is not None),
-            cautions=cautions.of_bundle(self.groups, self.samples, info.losses, self.provenance),
+            cautions=cautions.of_bundle(self.groups, self.samples, self.losses, self.provenance),
             sections=sections,
             limits=limits,
             method=method,
@@ -123,7 +127,9 @@ class _Builder:
         )
 
     def _swept(self, axis: str) -> Sentence:
-        values = sorted({float(dict(c.params)[axis]) for g in self.groups if g.axis == axis for c in g.cases} if axis else ())
+        values = sorted(
+            {float(dict(c.params)[axis]) for g in self.groups if g.axis == axis for c in g.cases} if axis else ()
+        )
         if not values:
             return ()
         low, high = (Figure(v, f"{v:g}", "", f"{v:g}", f"parameter:{axis}") for v in (values[0], values[-1]))
@@ -136,14 +142,23 @@ class _Builder:
         most = next(row for row in rows if row.runs == runs[-1])
         if len(runs) == 1:
             return (", ", count(runs[0], least.source("NumRuns")), f" {plural(runs[0], 'run')} each")
-        return (", ", count(runs[0], least.source("NumRuns")), " to ", count(runs[-1], most.source("NumRuns")), " runs each")
+        return (
+            ", ",
+            count(runs[0], least.source("NumRuns")),
+            " to ",
+            count(runs[-1], most.source("NumRuns")),
+            " runs each",
+        )
 
     def _chips(self) -> tuple[Chip, ...]:
         chips = [Chip("status", self.info.status, words.STATUSES.get(self.info.status, ""))]
         if self.info.losses:
             chips.append(Chip("status", "partial", words.STATUSES["partial"]))
         chips += [Chip("backend", b, words.BACKENDS.get(b, "")) for b in dict.fromkeys(g.backend for g in self.groups)]
-        chips += [Chip("scenario", s.replace("-", " "), words.scenario_meaning(s)) for s in dict.fromkeys(g.scenario for g in self.groups)]
+        chips += [
+            Chip("scenario", s.replace("-", " "), words.scenario_meaning(s))
+            for s in dict.fromkeys(g.scenario for g in self.groups)
+        ]
         return tuple(chips)
 
     def _words(self) -> set[str]:
@@ -160,7 +175,8 @@ class _Builder:
             "{n} {word}: {names}{axis}.",
             n=count(len(first.annotations), f"count(annotations of {benchmark})"),
             word=plural(len(first.annotations), "annotation"),
-            names=listed(shorten(a, 40).text for a in first.annotations[:6]) + (" and others" if len(first.annotations) > 6 else ""),
+            names=listed(shorten(a, 40).text for a in first.annotations[:6])
+            + (" and others" if len(first.annotations) > 6 else ""),
             axis=f", over {visible(first.axis)}" if first.axis else "",
         )
         return Section(f"b-{slug(benchmark)}", visible(benchmark), lead, tuple(self._block(s) for s in shown), note)
@@ -169,7 +185,9 @@ class _Builder:
         group = shown.group
         made = [*self._main_charts(shown), *self._speedup_chart(shown), *self._bytes_chart(shown)]
         table = tables.results(group, f"{shown.id}-table", self._processed_name(group))
-        self.used |= {m for case in group.cases for m in case.metrics if case.get(m)} | {column.label for column in table.columns}
+        self.used |= {m for case in group.cases for m in case.metrics if case.get(m)} | {
+            column.label for column in table.columns
+        }
         lead: Sentence = (words.scenario_meaning(group.scenario), " ", words.WORKLOADS.get(group.workload, ""))
         return Block(shown.id, _heading(group), lead, tuple(made), (table,))
 
@@ -204,7 +222,11 @@ class _Builder:
         runs: Sentence = (count(least.runs, least.source("NumRuns")),)
         if least.runs != most.runs:
             runs = (*runs, " to ", count(most.runs, most.source("NumRuns")))
-        look = "Bars at the points are 95 % intervals" if any(not math.isnan(row.half) for row in rows) else "There are too few runs for intervals"
+        look = (
+            "Bars at the points are 95 % intervals"
+            if any(not math.isnan(row.half) for row in rows)
+            else "There are too few runs for intervals"
+        )
         hollow = "; hollow points are unstable (2 % or more)" if any(row.stable is False for row in rows) else ""
         return say(
             "{metric}, mean of {runs} {word}; {backend}, {scenario}. {look}{hollow}.",
@@ -275,7 +297,9 @@ class _Builder:
             self.used |= {"limit", *bottleneck.SM_METRICS}
             chart_id = f"{shown.id}-limits"
             title = "SM against DRAM throughput"
-            describe = "Each point is one annotation and configuration, in one of three regions: compute, memory, latency."
+            describe = (
+                "Each point is one annotation and configuration, in one of three regions: compute, memory, latency."
+            )
             drawn = charts.limits(points, group, self.palette, chart_id, title, describe)
             caption = say(
                 "Each point is one annotation and configuration{axis}, kernels weighed by time; {backend}, {scenario}. Right and low is limited by compute, left and high by memory; below {busy} of both peaks the kernel waits.",
@@ -286,7 +310,9 @@ class _Builder:
             )
             chart = self._chart(chart_id, title, describe, caption, drawn)
             table = tables.kernels(found, group, f"{shown.id}-kernels")
-            blocks.append(Block(f"{shown.id}-why", f"{visible(group.benchmark)}: {_heading(group)}", (), (chart,), (table,)))
+            blocks.append(
+                Block(f"{shown.id}-why", f"{visible(group.benchmark)}: {_heading(group)}", (), (chart,), (table,))
+            )
         if not blocks:
             return None
         lead = ("The busier of SM and DRAM decides. This says where to look first, not how much there is to gain.",)
@@ -297,21 +323,40 @@ class _Builder:
         for shown in self.shown:
             group = shown.group
             made = []
-            if any(len(case.runs.get(group.main, {})) >= 2 for case in group.cases) and len(group.cases) <= _MOST_RANKED:
+            if (
+                any(len(case.runs.get(group.main, {})) >= 2 for case in group.cases)
+                and len(group.cases) <= _MOST_RANKED
+            ):
                 chart_id = f"{shown.id}-runs"
-                title, describe = "Runs in the order in which they were taken", "Each point is a run, as its distance from its row's mean in percent."
+                title, describe = (
+                    "Runs in the order in which they were taken",
+                    "Each point is a run, as its distance from its row's mean in percent.",
+                )
                 drawn = charts.in_order(group, group.main, self.palette, chart_id, title, describe)
-                caption = ("Each point is one run; the band is ±2 %, within which a row counts as stable. Hollow points belong to unstable rows.",)
+                caption = (
+                    "Each point is one run; the band is ±2 %, within which a row counts as stable. Hollow points belong to unstable rows.",
+                )
                 made.append(self._chart(chart_id, title, describe, caption, drawn))
             table = tables.stability(group, f"{shown.id}-stability")
-            blocks.append(Block(f"{shown.id}-how", f"{visible(group.benchmark)}: {_heading(group)}", self._tick(group), tuple(made), (table,)))
+            blocks.append(
+                Block(
+                    f"{shown.id}-how",
+                    f"{visible(group.benchmark)}: {_heading(group)}",
+                    self._tick(group),
+                    tuple(made),
+                    (table,),
+                )
+            )
         files = keeping.files_read(self.info)
         lead: Sentence = (*files, *self._policy())
         return Section("method", "How it was measured", lead, tuple(blocks))
 
     def _policy(self) -> Sentence:
         said = {
-            "policy.cache": {"flush": "Caches were flushed before each kernel and pass.", "none": "Caches were left as they were."},
+            "policy.cache": {
+                "flush": "Caches were flushed before each kernel and pass.",
+                "none": "Caches were left as they were.",
+            },
             "policy.clocks": {"base": "Clocks were locked to base.", "none": "Clocks were free."},
         }
         parts = [table.get(str(self._fact(key)), "") for key, table in said.items()]
@@ -325,7 +370,10 @@ class _Builder:
             return ("The timer's tick could not be estimated from so few times.",)
         self.used.add("tick")
         source = f"tick({group.backend})"
-        return say("The timer's tick, estimated from all times of this backend here, is {tick}.", tick=figure(step, "ns", source))
+        return say(
+            "The timer's tick, estimated from all times of this backend here, is {tick}.",
+            tick=figure(step, "ns", source),
+        )
 
     def _processed_name(self, group: Group) -> str:
         return f"processed-{slug(group.backend)}-{slug(group.scenario)}.csv"
@@ -337,6 +385,12 @@ class _Builder:
             name = f"processed-{slug(backend)}-{slug(scenario)}.csv"
             text = csv_tables.frame_to_csv(part).decode()
             self.data.append(DataFile(name, f"The processed table, {backend}, {scenario}.", text, inline=False))
+
+
+def _scrubbed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return samples whose reasons name no path and no address."""
+    reason = frame["reason"].astype("object")
+    return frame.assign(reason=reason.map({text: scrub(text) for text in reason.unique()}))
 
 
 def _block_id(group: Group, index: int) -> str:

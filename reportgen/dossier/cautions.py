@@ -17,7 +17,9 @@ _UNSAID = ("the report holds no value", "the file holds no value")
 _MOST_REASONS = 4
 
 
-def of_bundle(groups: Sequence[Group], samples: pd.DataFrame, losses: Sequence[str], provenance: Provenance) -> tuple[Caution, ...]:
+def of_bundle(
+    groups: Sequence[Group], samples: pd.DataFrame, losses: Sequence[str], provenance: Provenance
+) -> tuple[Caution, ...]:
     """Return all cautions, the gravest first."""
     return (
         *lost(losses),
@@ -46,8 +48,16 @@ def missing(samples: pd.DataFrame) -> Iterator[Caution]:
     bad = samples[(samples["state"] != "ok").to_numpy() & ~samples["reason"].isin(_UNSAID).to_numpy()]
     counts = Counter(zip(bad["state"].astype("object"), bad["reason"].astype("object"), strict=True))
     for (state, reason), n in counts.most_common(_MOST_REASONS):
-        what = say("{n} {samples} {state}: {reason}.", n=count(n, f"count({state})"), samples=plural(n, "sample"), state=state, reason=visible(reason))
-        yield Caution(what, "They stand in the tables with this reason and are in no mean.", "See the log of the collection.")
+        what = say(
+            "{n} {samples} {state}: {reason}.",
+            n=count(n, f"count({state})"),
+            samples=plural(n, "sample"),
+            state=state,
+            reason=visible(reason),
+        )
+        yield Caution(
+            what, "They stand in the tables with this reason and are in no mean.", "See the log of the collection."
+        )
 
 
 def scenario(groups: Sequence[Group]) -> Iterator[Caution]:
@@ -99,9 +109,15 @@ def few(groups: Sequence[Group]) -> Iterator[Caution]:
     short = [row for row in rows if max(row.runs, row.processes) < FEWEST]
     if short:
         what = say(
-            "{n} of {all} rows have under three runs.", n=count(len(short), "count(rows under three runs)"), all=count(len(rows), "count(rows)")
+            "{n} of {all} rows have under three runs.",
+            n=count(len(short), "count(rows under three runs)"),
+            all=count(len(rows), "count(rows)"),
         )
-        yield Caution(what, "They have no interval, and nothing tells how far they would move.", "Take at least three runs, better ten.")
+        yield Caution(
+            what,
+            "They have no interval, and nothing tells how far they would move.",
+            "Take at least three runs, better ten.",
+        )
     elif rows and max(row.processes for row in rows) < FEWEST:
         yield Caution(
             ("All runs of a row were taken in fewer than three processes.",),

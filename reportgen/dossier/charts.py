@@ -69,8 +69,17 @@ def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, 
                 _interval(axes, x, row, scale, colour)
                 _point(axes, x, row.mean / scale.factor, colour, marker, row.stable)
             labels.append((line[-1][0], line[-1][1].mean / scale.factor, annotation, colour))
-        _log_axes(axes, sorted({_x(case, group.axis) for case in group.cases}), [r.mean / scale.factor for _, r in rows])
-        _missing(axes, [(_x(c, group.axis), c.metrics[metric].state) for c in group.cases if metric in c.metrics and not c.get(metric)])
+        _log_axes(
+            axes, sorted({_x(case, group.axis) for case in group.cases}), [r.mean / scale.factor for _, r in rows]
+        )
+        _missing(
+            axes,
+            [
+                (_x(c, group.axis), c.metrics[metric].state)
+                for c in group.cases
+                if metric in c.metrics and not c.get(metric)
+            ],
+        )
         axes.set_xlabel(group.axis)
         _name_axis(axes, _axis_name(metric, scale))
         _end_labels(axes, labels)
@@ -82,7 +91,7 @@ def ranked(group: Group, metric: str, palette: Palette, prefix: str, title: str,
     """Draw a metric for each case as a point with its interval on a line of its own, from zero."""
     rows = [(case, row) for case in group.cases if (row := case.get(metric)) is not None]
     scale = scale_for([row.mean for _, row in rows], rows[0][1].unit)
-    names = [_case_name(case, group) for case, _ in rows]
+    names = [_case_name(case) for case, _ in rows]
     with svg.settings(prefix):
         canvas, axes = _canvas(0.75 + _ROW * len(rows), left=_label_width(names), right=0.75)
         for index, (case, row) in enumerate(rows):
@@ -93,7 +102,15 @@ def ranked(group: Group, metric: str, palette: Palette, prefix: str, title: str,
                 ends = [row.ci_low / scale.factor, row.ci_high / scale.factor]
                 axes.plot(ends, [index, index], color=colour, linewidth=2.2, solid_capstyle="butt", zorder=2)
             _point(axes, mean, index, colour, palette.marker(case.annotation), row.stable)
-            axes.annotate(_short(mean), (mean, index), (9, 0), textcoords="offset points", va="center", color=svg.INK, fontsize=8.5)
+            axes.annotate(
+                _short(mean),
+                (mean, index),
+                (9, 0),
+                textcoords="offset points",
+                va="center",
+                color=svg.INK,
+                fontsize=8.5,
+            )
         _rows_axis(axes, names)
         axes.set_xlim(0, max(row.mean for _, row in rows) / scale.factor * 1.12)
         axes.set_xlabel(_axis_name(metric, scale))
@@ -110,13 +127,18 @@ class Advantage:
     ratio: Ratio
 
 
-def speedups(group: Group, advantages: Sequence[Advantage], palette: Palette, prefix: str, title: str, describe: str) -> Drawn:
+def speedups(
+    group: Group, advantages: Sequence[Advantage], palette: Palette, prefix: str, title: str, describe: str
+) -> Drawn:
     """Draw how many times faster each annotation is than the baseline, over the group's axis."""
     with svg.settings(prefix):
         canvas, axes = _canvas(2.7, left=0.62, right=1.5)
         labels: list[tuple[float, float, str, str]] = []
         for annotation in dict.fromkeys(a.case.annotation for a in advantages):
-            line = sorted(((_x(a.case, group.axis), a.ratio) for a in advantages if a.case.annotation == annotation), key=lambda p: p[0])
+            line = sorted(
+                ((_x(a.case, group.axis), a.ratio) for a in advantages if a.case.annotation == annotation),
+                key=lambda p: p[0],
+            )
             colour = palette.colour(annotation)
             axes.plot([x for x, _ in line], [r.value for _, r in line], color=colour, zorder=2)
             for x, ratio in line:
@@ -135,9 +157,11 @@ def speedups(group: Group, advantages: Sequence[Advantage], palette: Palette, pr
         _name_axis(axes, f"times as fast as {clip(baseline, 40)}")
         _end_labels(axes, labels)
         drawn = svg.export(canvas, prefix, title, describe)
-    table = [["annotation", group.axis, "baseline", "ratio", "ci95_low", "ci95_high", "n"]]
+    table: list[list[Any]] = [["annotation", group.axis, "baseline", "ratio", "ci95_low", "ci95_high", "n"]]
     for a in advantages:
-        low, high, n = (a.ratio.interval.low, a.ratio.interval.high, a.ratio.interval.n) if a.ratio.interval else ("", "", "")
+        low, high, n = (
+            (a.ratio.interval.low, a.ratio.interval.high, a.ratio.interval.n) if a.ratio.interval else ("", "", "")
+        )
         table.append([a.case.annotation, _x(a.case, group.axis), a.baseline.annotation, a.ratio.value, low, high, n])
     return Drawn(drawn, _csv(table))
 
@@ -147,7 +171,7 @@ def bytes_moved(group: Group, read: str, write: str, palette: Palette, prefix: s
     cases = [case for case in group.cases if case.get(read) or case.get(write)]
     sizes = [case.value(m) for case in cases for m in (read, write) if not math.isnan(case.value(m))]
     scale = scale_for([max(sizes)], "byte")
-    names = [_case_name(case, group) for case in cases]
+    names = [_case_name(case) for case in cases]
     with svg.settings(prefix):
         canvas, axes = _canvas(0.85 + 0.46 * len(cases), left=_label_width(names), right=0.95)
         for index, case in enumerate(cases):
@@ -159,19 +183,35 @@ def bytes_moved(group: Group, read: str, write: str, palette: Palette, prefix: s
                 face = colour if word == "read" else svg.PAPER
                 axes.barh(index + offset, value, 0.30, facecolor=face, edgecolor=colour, linewidth=1.1, zorder=2)
                 axes.annotate(
-                    f"{_short(value)} {word}", (value, index + offset), (5, 0), textcoords="offset points", va="center", fontsize=8
+                    f"{_short(value)} {word}",
+                    (value, index + offset),
+                    (5, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=8,
                 )
         _rows_axis(axes, names)
         axes.set_xlim(0, max(sizes) / scale.factor * 1.05)
         axes.set_xlabel(f"bytes moved between L2 and DRAM ({scale.unit})")
         drawn = svg.export(canvas, prefix, title, describe)
-    table: list[list[Any]] = [["annotation", *(n for n, _ in group.cases[0].params), f"read ({scale.unit})", f"written ({scale.unit})"]]
+    table: list[list[Any]] = [
+        ["annotation", *(n for n, _ in group.cases[0].params), f"read ({scale.unit})", f"written ({scale.unit})"]
+    ]
     for case in cases:
-        table.append([case.annotation, *(v for _, v in case.params), case.value(read) / scale.factor, case.value(write) / scale.factor])
+        table.append(
+            [
+                case.annotation,
+                *(v for _, v in case.params),
+                case.value(read) / scale.factor,
+                case.value(write) / scale.factor,
+            ]
+        )
     return Drawn(drawn, _csv(table))
 
 
-def limits(points: Sequence[tuple[Case, Verdict]], group: Group, palette: Palette, prefix: str, title: str, describe: str) -> Drawn:
+def limits(
+    points: Sequence[tuple[Case, Verdict]], group: Group, palette: Palette, prefix: str, title: str, describe: str
+) -> Drawn:
     """Draw SM against DRAM throughput with the three regions: compute, memory, latency."""
     with svg.settings(prefix):
         canvas, axes = _canvas(4.3, left=0.62, right=2.5)
@@ -181,7 +221,14 @@ def limits(points: Sequence[tuple[Case, Verdict]], group: Group, palette: Palett
         for x, y, word, side in ((102, 56, "compute", "right"), (2, 101, "memory", "left"), (2, 57, "latency", "left")):
             axes.text(x, y, word, color=svg.MUTED, ha=side, va="top", fontsize=8.5)
         for case, verdict in points:
-            _point(axes, verdict.sm_pct, verdict.dram_pct, palette.colour(case.annotation), palette.marker(case.annotation), True)
+            _point(
+                axes,
+                verdict.sm_pct,
+                verdict.dram_pct,
+                palette.colour(case.annotation),
+                palette.marker(case.annotation),
+                True,
+            )
         axes.set_xlim(0, 104)
         axes.set_ylim(0, 104)
         if group.axis:
@@ -200,7 +247,7 @@ def limits(points: Sequence[tuple[Case, Verdict]], group: Group, palette: Palett
 def in_order(group: Group, metric: str, palette: Palette, prefix: str, title: str, describe: str) -> Drawn:
     """Draw every run as its distance from its row's mean in percent, in the order in which the runs were taken."""
     cases = [case for case in group.cases if len(case.runs.get(metric, {})) >= 2]
-    names = [_case_name(case, group) for case in cases]
+    names = [_case_name(case) for case in cases]
     offsets = {id(case): _distances(samples_in_order(case, metric)) for case in cases}
     reach = max([2.5, *(abs(d) * 1.15 for values in offsets.values() for d in values)])
     with svg.settings(prefix):
@@ -215,7 +262,16 @@ def in_order(group: Group, metric: str, palette: Palette, prefix: str, title: st
             heights = [index + (0.5 * (i / (count - 1) - 0.5) if count > 1 else 0.0) for i in range(count)]
             axes.plot(values, heights, color=colour, linewidth=0.8, zorder=2)
             face = colour if row.stable else svg.PAPER
-            axes.plot(values, heights, "o", markersize=3.4, markerfacecolor=face, markeredgecolor=colour, markeredgewidth=0.9, zorder=3)
+            axes.plot(
+                values,
+                heights,
+                "o",
+                markersize=3.4,
+                markerfacecolor=face,
+                markeredgecolor=colour,
+                markeredgewidth=0.9,
+                zorder=3,
+            )
         _rows_axis(axes, names)
         axes.set_xlim(-reach, reach)
         axes.set_xlabel("distance of a run from its row's mean (%); first run at the top of each row")
@@ -234,7 +290,9 @@ def _canvas(height: float, left: float, right: float) -> tuple[Canvas, Axes]:
     canvas = Canvas(figsize=(WIDTH, height))
     canvas.patch.set_alpha(0)
     bottom, top = 0.5, 0.30
-    axes = canvas.add_axes((left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, (height - bottom - top) / height))
+    axes = canvas.add_axes(
+        (left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, (height - bottom - top) / height)
+    )
     axes.patch.set_alpha(0)
     return canvas, axes
 
@@ -250,7 +308,9 @@ def _point(axes: Axes, x: float, y: float, colour: str, marker: str, stable: boo
 
 def _interval(axes: Axes, x: float, row: Measured, scale: Scale, colour: str) -> None:
     if not math.isnan(row.half):
-        axes.plot([x, x], [row.ci_low / scale.factor, row.ci_high / scale.factor], color=colour, linewidth=2.2, zorder=3)
+        axes.plot(
+            [x, x], [row.ci_low / scale.factor, row.ci_high / scale.factor], color=colour, linewidth=2.2, zorder=3
+        )
 
 
 def _log_axes(axes: Axes, xs: Sequence[float], ys: Sequence[float]) -> None:
@@ -276,7 +336,9 @@ def _measured_ticks(axes: Axes, xs: Sequence[float]) -> None:
 
 def _name_axis(axes: Axes, name: str) -> None:
     """Write the vertical axis' name level above it, where it is read without turning the head."""
-    axes.annotate(name, (0, 1), (-0, 9), xycoords="axes fraction", textcoords="offset points", color=svg.MUTED, fontsize=9)
+    axes.annotate(
+        name, (0, 1), (-0, 9), xycoords="axes fraction", textcoords="offset points", color=svg.MUTED, fontsize=9
+    )
 
 
 def _axis_name(metric: str, scale: Scale) -> str:
@@ -294,14 +356,27 @@ def _end_labels(axes: Axes, labels: Iterable[tuple[float, float, str, str]]) -> 
         placed.append(wanted)
         offset = (wanted - height) * 72 / axes.figure.dpi
         axes.annotate(
-            clip(text, 24), (x, y), (9, offset), textcoords="offset points", va="center", color=colour, fontsize=9, annotation_clip=False
+            clip(text, 24),
+            (x, y),
+            (9, offset),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=9,
+            annotation_clip=False,
         )
 
 
 def _missing(axes: Axes, missing: Sequence[tuple[float, str]]) -> None:
     for x, state in missing:
         axes.annotate(
-            f"× {state}", (x, 0), (0, 4), xycoords=("data", "axes fraction"), textcoords="offset points", ha="center", color=svg.MUTED
+            f"× {state}",
+            (x, 0),
+            (0, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            color=svg.MUTED,
         )
 
 
@@ -339,7 +414,7 @@ def _key(axes: Axes, entries: Sequence[tuple[str, Palette]]) -> None:
         axes.text(1.085, y, clip(annotation, 30), transform=axes.transAxes, va="center", fontsize=9)
 
 
-def _case_name(case: Case, group: Group) -> str:
+def _case_name(case: Case) -> str:
     annotation = shorten(case.annotation, 38).text
     return f"{annotation}  {clip(case.configuration, 30)}".rstrip() if case.params else annotation
 
@@ -355,7 +430,9 @@ def _short(value: float) -> str:
 def _data(group: Group, metric: str, rows: Sequence[tuple[Case, Measured]], scale: Scale) -> str:
     head = [*dict.fromkeys(n for case in group.cases for n, _ in case.params)]
     unit = f" ({scale.unit})" if scale.unit else ""
-    table: list[list[Any]] = [["annotation", *head, metric + unit, "ci95_low", "ci95_high", "n", "relative_std_dev_pct", "row"]]
+    table: list[list[Any]] = [
+        ["annotation", *head, metric + unit, "ci95_low", "ci95_high", "n", "relative_std_dev_pct", "row"]
+    ]
     for case, row in rows:
         known = dict(case.params)
         numbers = [None if math.isnan(v) else v / scale.factor for v in (row.mean, row.ci_low, row.ci_high)]

@@ -91,7 +91,13 @@ def limited(group: Group, target: str) -> Iterator[Weighed]:
         sm = figure(verdict.sm_pct, "%", case.metrics[verdict.sm_metric].source())
         dram = figure(verdict.dram_pct, "%", case.metrics[verdict.dram_metric].source())
         said.append(
-            say("{name} by {limit} (SM {sm}, DRAM {dram})", name=shorten(annotation, 40), limit=verdict.limit, sm=sm, dram=dram)
+            say(
+                "{name} by {limit} (SM {sm}, DRAM {dram})",
+                name=shorten(annotation, 40),
+                limit=verdict.limit,
+                sm=sm,
+                dram=dram,
+            )
         )
     if not said:
         return

@@ -8,7 +8,16 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from reportgen.dossier import words
-from reportgen.dossier.model import EvidenceFile, Part, ProvenanceEntry, ProvenanceGroup, Published, Sentence, Term, Tier
+from reportgen.dossier.model import (
+    EvidenceFile,
+    Part,
+    ProvenanceEntry,
+    ProvenanceGroup,
+    Published,
+    Sentence,
+    Term,
+    Tier,
+)
 from reportgen.dossier.text import count, figure, plural, say, visible
 from reportgen.evidence import provenance as kept
 from reportgen.evidence.bundle import Bundle, BundleFile, BundleInfo
@@ -32,7 +41,9 @@ def iso(start: str) -> str:
 def provenance(facts: kept.Provenance) -> tuple[ProvenanceGroup, ...]:
     """Return all facts in their groups, with what was not recorded and why."""
     return tuple(
-        ProvenanceGroup(title, tuple(_entry(key, fact) for key, fact in entries)) for title, entries in facts.groups() if entries
+        ProvenanceGroup(title, tuple(_entry(key, fact) for key, fact in entries))
+        for title, entries in facts.groups()
+        if entries
     )
 
 

@@ -19,7 +19,12 @@ def render(dossier: Dossier) -> str:
         _sentence(dossier.lead),
         "",
     ]
-    lines += ["## What this says", "", *(f"{i}. {_sentence(f.sentence)}" for i, f in enumerate(dossier.findings, 1)), ""]
+    lines += [
+        "## What this says",
+        "",
+        *(f"{i}. {_sentence(f.sentence)}" for i, f in enumerate(dossier.findings, 1)),
+        "",
+    ]
     if dossier.cautions:
         lines += ["## What to keep in mind", ""]
         lines += [f"- **{_sentence(c.what)}** {_escape(c.effect)} *{_escape(c.mend)}*" for c in dossier.cautions] + [""]

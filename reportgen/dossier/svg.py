@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure as Canvas
@@ -32,7 +33,7 @@ CLASSES = {
     LATENCY: "latency",
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": ["DejaVu Sans"],
     "font.size": 9.0,
@@ -78,7 +79,10 @@ _PIXELS = re.compile(r"([\d.]+)px")
 @contextmanager
 def settings(salt: str) -> Iterator[None]:
     """Draw under the house's settings; `salt` makes the ids inside one chart its own and the same each time."""
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
+    with (
+        matplotlib.rc_context({**matplotlib.rcParamsDefault, **_SETTINGS, "svg.hashsalt": salt}),
+        warnings.catch_warnings(),
+    ):
         # Texts stay texts, and a reader's own fonts draw them: what ours lacks is no fault here.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

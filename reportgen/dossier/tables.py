@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reportgen.analysis import bottleneck, statistics
+from reportgen.analysis import bottleneck
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.analysis.kernels import Kernel
@@ -36,12 +36,22 @@ def results(group: Group, table_id: str, data_name: str) -> Table:
     columns = (
         Column("annotation"),
         *(Column(name, numeric=_numeric(group, name)) for name in params),
-        Column(words.label(main), "" if scale.unit == words.label(main) else scale.unit, True, words.METRICS.get(main, "")),
+        Column(
+            words.label(main), "" if scale.unit == words.label(main) else scale.unit, True, words.METRICS.get(main, "")
+        ),
         Column("95 % CI", scale.unit, True, words.TERMS["95 % CI"]),
         Column("deviation", "%", True, words.TERMS["deviation"]),
         Column("runs", "", True),
         *([Column("kernels", "", True, words.TERMS["kernels"])] if _several(group) else []),
-        *(Column(words.label(m.name), "" if m.scale.unit == words.label(m.name) else m.scale.unit, True, words.METRICS.get(m.name, m.name)) for m in others),
+        *(
+            Column(
+                words.label(m.name),
+                "" if m.scale.unit == words.label(m.name) else m.scale.unit,
+                True,
+                words.METRICS.get(m.name, m.name),
+            )
+            for m in others
+        ),
     )
     rows = []
     for case in group.cases[:MOST_ROWS]:
@@ -52,7 +62,14 @@ def results(group: Group, table_id: str, data_name: str) -> Table:
         cells += [_value(case.metrics.get(m.name), m.scale) for m in others]
         rows.append(tuple(cells))
     left = max(0, len(group.cases) - MOST_ROWS)
-    return Table(table_id, "Each row is one annotation and configuration; means over runs.", columns, tuple(rows), left, data_name)
+    return Table(
+        table_id,
+        "Each row is one annotation and configuration; means over runs.",
+        columns,
+        tuple(rows),
+        left,
+        data_name,
+    )
 
 
 def kernels(found: Sequence[Kernel], group: Group, table_id: str) -> Table:
@@ -114,14 +131,18 @@ def stability(group: Group, table_id: str) -> Table:
         row = case.metrics.get(group.main)
         cells = [_annotation(case), *(_param(case, name) for name in params)]
         cells += [_count(row, "NumRuns"), _count(row, "NumProcesses")]
-        values = sorted(case.runs.get(group.main, {}).values())
-        median = statistics.summarise(values, [0] * len(values)).median if values else math.nan
-        for value, column in ((row and row.low, "MinValue"), (median, "Median"), (row and row.high, "MaxValue")):
-            known = row is not None and row.known and value is not None
-            cells.append(Cell((figure(value, row.unit, row.source(column), scale, _tenth(row)),), value) if known and row else _unknown(row))
+        cells += _spread(row, scale)
         cells += [_deviation(row), _verdict(row)]
         rows.append(tuple(cells))
     return Table(table_id, "How steady each row was.", columns, tuple(rows), max(0, len(group.cases) - MOST_ROWS))
+
+
+def _spread(row: Measured | None, scale: Scale) -> list[Cell]:
+    """Return the cells for the least, the median and the most of a row's values."""
+    if row is None or not row.known:
+        return [_unknown(row)] * 3
+    columns = (("MinValue", row.low), ("Median", row.median), ("MaxValue", row.high))
+    return [Cell((figure(v, row.unit, row.source(column), scale, _tenth(row)),), v) for column, v in columns]
 
 
 def _tenth(row: Measured) -> float:
@@ -130,11 +151,17 @@ def _tenth(row: Measured) -> float:
 
 def _columns(group: Group) -> list[str]:
     """Choose the metrics to show beside the main one: derived, the known set, and a few others where those lack."""
-    present = dict.fromkeys(m for case in group.cases for m, row in case.metrics.items() if row.state != "dropped" or row.runs)
+    present = dict.fromkeys(
+        m for case in group.cases for m, row in case.metrics.items() if row.state != "dropped" or row.runs
+    )
     chosen = [*group.derived, *(m for m in _SHOWN if m in present)]
     chosen = [m for m in chosen if any(case.get(m) for case in group.cases)]
     if len(chosen) < 2:
-        chosen += [m for m in present if m not in chosen and not m.startswith("launch__") and any(c.get(m) for c in group.cases)]
+        chosen += [
+            m
+            for m in present
+            if m not in chosen and not m.startswith("launch__") and any(c.get(m) for c in group.cases)
+        ]
         chosen = chosen[: _MOST_OTHER + 1]
     return chosen
 
@@ -195,7 +222,9 @@ def _interval(row: Measured | None, scale: Scale) -> Cell:
 def _deviation(row: Measured | None) -> Cell:
     if row is None or math.isnan(row.relative_pct):
         return Cell((), -math.inf, "not known", "a single run has no deviation")
-    return Cell((figure(row.relative_pct, "%", row.source("RelativeStdDevPct"), spread=row.relative_pct),), row.relative_pct)
+    return Cell(
+        (figure(row.relative_pct, "%", row.source("RelativeStdDevPct"), spread=row.relative_pct),), row.relative_pct
+    )
 
 
 def _verdict(row: Measured | None) -> Cell:

@@ -126,7 +126,9 @@ def keep_together(text: str) -> str:
 
 def plain(sentence: Sentence) -> str:
     """Return a sentence as plain text, as a screen reader or a summary has it."""
-    words = [p if isinstance(p, str) else p.text if isinstance(p, Name) else f"{p.text} {p.unit}".rstrip() for p in sentence]
+    words = [
+        p if isinstance(p, str) else p.text if isinstance(p, Name) else f"{p.text} {p.unit}".rstrip() for p in sentence
+    ]
     return "".join(words)
 
 

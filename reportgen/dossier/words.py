@@ -70,6 +70,6 @@ def scenario_meaning(scenario: str) -> str:
 
 def glossary(words: Iterable[str]) -> list[tuple[str, str]]:
     """Return the words of `words` that have a meaning here, each once, in alphabetical order."""
-    meanings = {**TERMS, **METRICS, **BACKENDS, **{k: v for k, v in SCENARIOS.items()}}
+    meanings = {**TERMS, **METRICS, **BACKENDS, **SCENARIOS}
     found = {(word, meanings[word]) for word in words if word in meanings and word != "not-recorded"}
     return sorted(found, key=lambda item: item[0].lower())

@@ -129,7 +129,7 @@ def _name_fault(name: str) -> str:
         return "holds a percent sign"
     if len(name.encode("utf-8", "replace")) > _LONGEST_NAME:
         return f"is longer than {_LONGEST_NAME} bytes"
-    if name.split(".")[0].lower() in _WINDOWS:
+    if name.split(".", maxsplit=1)[0].lower() in _WINDOWS:
         return "is the name of a device on some systems"
     return ""
 
@@ -230,7 +230,7 @@ def _check_info(info: BundleInfo) -> None:
     if info.status not in get_args(Status):
         raise UserError(None, f"the status '{info.status}' is not one of {', '.join(get_args(Status))}")
     try:
-        exact = datetime.strptime(info.start, START).strftime(START) == info.start
+        exact = datetime.strptime(info.start, "%Y%m%dT%H%M%S%z").strftime(START) == info.start
     except ValueError:
         exact = False
     if not exact:

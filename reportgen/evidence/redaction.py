@@ -89,9 +89,11 @@ def redact(path: str, data: bytes) -> bytes:
     return tables.compress(shown) if path.endswith(tables.COMPRESSED) else shown
 
 
-def scrub(text: str) -> str:
-    """Return `text` with every absolute path, address and UUID in it withheld."""
+def scrub(text: str, *, addresses: bool = True) -> str:
+    """Return `text` with every absolute path and UUID in it withheld, and every address unless told otherwise."""
     text = _UUID.sub(WITHHELD, _PATH.sub(WITHHELD, text))
+    if not addresses:
+        return text
     return _ADDRESS.sub(lambda match: WITHHELD if _is_address(match[0]) else match[0], text)
 
 
@@ -104,7 +106,9 @@ def _is_address(text: str) -> bool:
 
 def _names(provenance: Provenance) -> re.Pattern[str] | None:
     """Find what the sensitive facts hold, as whole words, so that it is found in other facts' texts too."""
-    known = [fact.value for name, fact in provenance.facts.items() if key_of(name).sensitive and fact.recorded]
+    # A command's words are common ones, such as a suite's name; commands are withheld whole and stand nowhere else.
+    sensitive = [name for name in provenance.facts if key_of(name).sensitive and not name.startswith("command.")]
+    known = [provenance.facts[name].value for name in sensitive if provenance.facts[name].recorded]
     # A short name such as `vm` or `root` is a word of its own elsewhere; longer ones are not.
     words = sorted({w for v in known for w in re.split(r"[\s,;]+", str(v)) if len(w) > 5}, key=lambda w: (-len(w), w))
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)") if words else None
@@ -115,12 +119,13 @@ def _public_fact(name: str, fact: Fact, names: re.Pattern[str] | None) -> Fact:
     if (key.sensitive or key.group == OTHER) and fact.value is not None:
         return Fact(WITHHELD, _REASON, "", withheld=True)
 
-    def clean(text: str) -> str:
-        # A version may look like an address.
-        text = text if name.startswith("versions.") else scrub(text)
+    def clean(text: str, *, addresses: bool = True) -> str:
+        text = scrub(text, addresses=addresses)
         return names.sub(WITHHELD, text) if names else text
 
-    value = clean(fact.value) if isinstance(fact.value, str) else fact.value
+    value = fact.value
+    if isinstance(value, str):
+        value = clean(value, addresses=not name.startswith("versions."))  # 12.4.127.0 may be a version
     return replace(fact, value=value, reason=clean(fact.reason), origin=clean(fact.origin))
 
 

@@ -1,4 +1,4 @@
-"""Tables as bytes: CSV that comes back exactly, and the compression of long ones.
+r"""Tables as bytes: CSV that comes back exactly, and the compression of long ones.
 
 The same table gives the same bytes: UTF-8, `\\n` line ends, the shortest digits that give the same float64 back,
 whole numbers without `.0`, and nothing for NaN and for what is missing.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -185,7 +186,7 @@ def _numbers(values: npt.NDArray[np.float64]) -> list[str]:
 
 
 def _number(value: float) -> str:
-    if value != value:
+    if math.isnan(value):
         return ""
     text = repr(value)
     return text[:-2] if text.endswith(".0") and text != "-0.0" else text

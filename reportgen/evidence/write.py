@@ -90,6 +90,13 @@ def link_file(source: str | Path, target: str | Path) -> None:
     copy_file(source, target, durable=False)
 
 
+def soft_link(source: str | Path, target: str | Path) -> None:
+    """Make the symbolic link `target` that points to `source`; `target` must not exist."""
+    with _told(target):
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        Path(target).symlink_to(source)
+
+
 def read_chunks(path: str | Path) -> Iterator[bytes]:
     """Yield the bytes of the regular file `path` in pieces of 1 MiB; raises `UserError` where it cannot be read."""
     try:

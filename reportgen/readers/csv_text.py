@@ -233,7 +233,8 @@ def whole_rows(table: Table, needed: int) -> Iterator[tuple[int, list[str]]]:
     width = len(table.header)
     ragged: list[int] = []
     last = len(table.rows) - 1
-    for index, (line, cells) in enumerate(table.rows):
+    for index, (line, found) in enumerate(table.rows):
+        cells = found
         if len(cells) < width and len(cells) >= needed and not (index == last and table.cut):
             cells = cells + [""] * (width - len(cells))
         elif len(cells) > width and not any(cells[width:]):

@@ -97,7 +97,7 @@ def assign(launches: Sequence[Launch]) -> list[Place]:
     """Give each launch, in the order in which they ran, its annotation, configuration, run and kernel index."""
     chosen = [_choose(launch.ranges) for launch in launches]
     messages = [None if c is None else parse_message(c.message) for c in chosen]
-    runs = _consecutive_runs(launches, messages)
+    runs = _consecutive_runs(messages)
     shapes = _shapes_of_runs(launches, messages, runs)
     places: list[Place] = []
     counts: dict[tuple[str, tuple[tuple[str, str], ...], int], int] = {}
@@ -113,7 +113,7 @@ def assign(launches: Sequence[Launch]) -> list[Place]:
     return _renumber(places, messages)
 
 
-def _consecutive_runs(launches: Sequence[Launch], messages: Sequence[_Message | None]) -> list[int]:
+def _consecutive_runs(messages: Sequence[_Message | None]) -> list[int]:
     """Number the runs: as the message says, else a new one wherever the message changes, else one for each launch."""
     runs: list[int] = []
     counter = -1

@@ -39,7 +39,7 @@ def _functions() -> tuple[Callable[[str], str | None], ...]:
 
 def _load(library: str) -> Callable[[str], str | None] | None:
     try:
-        call = ctypes.CDLL(library).__cxa_demangle
+        call = getattr(ctypes.CDLL(library), "__cxa_demangle")
         free = ctypes.CDLL(None).free
     except (OSError, AttributeError):
         return None

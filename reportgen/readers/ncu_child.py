@@ -82,7 +82,7 @@ class _Reader:
                 raise ValueError("it has no name or no metrics")
             self._metrics(action, names)
             launch = self._launch(action, place, name)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a damaged launch may raise anything; the others are read
             del self.values[start[0] :], self.texts[start[1] :], self.absent[start[2] :]
             self.losses.append(f"launch {place} cannot be read ({type(error).__name__}: {error})")
             return
@@ -117,8 +117,9 @@ class _Reader:
 
     def _dimensions(self, action: Any, what: str) -> str:
         found = [action.metric_by_name(f"launch__{what}_dim_{axis}") for axis in "xyz"]
-        values = [None if metric is None else metric.value() for metric in found]
-        return "" if None in values else f"({', '.join(str(int(v)) for v in values)})"
+        values = [metric.value() for metric in found if metric is not None]
+        known = [int(value) for value in values if value is not None]
+        return f"({', '.join(map(str, known))})" if len(known) == len("xyz") else ""
 
 
 def _ranges(action: Any) -> list[tuple[str, str, str]]:
@@ -143,7 +144,7 @@ def main() -> None:
         request = json.loads(line)
         try:
             head, values = extract(request["path"], request["first"], request["end"], request["metrics"])
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the parent is to know
             head, values = {"error": f"{type(error).__name__}: {error}"}, b""
         send(replies, head | {"memory": _memory()}, values)
 
@@ -151,7 +152,7 @@ def main() -> None:
 def _memory() -> int:
     """Return how many bytes of memory this process takes up; what the kernel calls the most may be the parent's."""
     try:
-        with open("/proc/self/statm", "rb") as file:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib would cost the child its start-up
             return int(file.read().split()[1]) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes on macOS, which has no /proc

@@ -7,6 +7,7 @@ A child that dies or outlasts its time is replaced, and only its request fails. 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import selectors
@@ -86,10 +87,8 @@ class _Child:
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
-                try:
+                with contextlib.suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass
 
 
 class Pool:

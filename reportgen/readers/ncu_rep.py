@@ -114,7 +114,9 @@ def _contents(
 ) -> _Contents:
     shared = structure.size >= _SHARE_FROM and structure.launches >= 2 * ncu_pool.WORKERS
     parts = max(ncu_pool.WORKERS, -(-structure.size // _MOST_AT_ONCE)) if shared else 1
-    spans: list[tuple[int, int | None]] = list(ncu_structure.chunks(structure.launches, parts)) if parts > 1 else [(0, None)]
+    spans: list[tuple[int, int | None]] = (
+        list(ncu_structure.chunks(structure.launches, parts)) if parts > 1 else [(0, None)]
+    )
     if parts > 1:
         spans[-1] = (spans[-1][0], None)
     wanted = None if metrics is None else list(metrics)
@@ -125,7 +127,9 @@ def _contents(
         raise ReadError(path, f"the report is damaged: {error}", "copy the file again from where it was made") from None
     for reply in replies:
         if "error" in reply.head:
-            raise ReadError(path, f"ncu_report cannot read it ({reply.head['error']})", "is ncu_report newer than the report?")
+            raise ReadError(
+                path, f"ncu_report cannot read it ({reply.head['error']})", "is ncu_report newer than the report?"
+            )
     return _join(replies)
 
 
@@ -143,7 +147,9 @@ def _join(replies: list[ncu_pool.Reply]) -> _Contents:
             units |= {n: u for n, u in zip(group["names"], group["units"], strict=True) if u or n not in units}
         for found in head["launches"]:
             ranges = tuple(Range(*r) for r in found["ranges"])
-            launches.append(Launch(found["place"], found["kernel"], found["workload"], found["grid"], found["block"], ranges))
+            launches.append(
+                Launch(found["place"], found["kernel"], found["workload"], found["grid"], found["block"], ranges)
+            )
             names.append(head["sets"][found["set"]]["names"])
         texts |= {index + offset: text for index, text in head["texts"]}
         absent.append(np.asarray(head["absent"], dtype=np.intp) + offset)

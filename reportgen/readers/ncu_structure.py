@@ -1,7 +1,7 @@
-"""The frame of an `.ncu-rep`: is the file whole, and how many launches should it hold?
+r"""The frame of an `.ncu-rep`: is the file whole, and how many launches should it hold?
 
 `ncu_report` never says that a report is damaged: it loads what it can and stays silent. So the frame is checked first.
-A report is `NVR\\0`, a u32 header length and a header; then blocks, each a u32 length, a protobuf block header of that
+A report is `NVR\0`, a u32 header length and a header; then blocks, each a u32 length, a protobuf block header of that
 length whose fields 1, 2, 7, 8 and 9 count the block's sources, kernels, ranges, command lists and graphs and whose field 5 is the payload's size in bytes, and the payload. The last
 block ends where the file ends. The layout is published in `extras/FileFormat` of every Nsight Compute package.
 """
@@ -61,7 +61,9 @@ def examine(path: Path) -> Structure:
             if fields is None or 5 not in fields:
                 return Structure(blocks, launches, size, f"the header of block {blocks} at byte {position} is damaged")
             if fields[5] and not any(fields.get(number, 0) for number in (_SOURCES, *_COUNTS)):
-                return Structure(blocks, launches, size, f"block {blocks} at byte {position} holds data but counts nothing")
+                return Structure(
+                    blocks, launches, size, f"block {blocks} at byte {position} holds data but counts nothing"
+                )
             position += 4 + length + fields[5]
             blocks += 1
             launches += sum(fields.get(number, 0) for number in _COUNTS)

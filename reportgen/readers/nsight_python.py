@@ -89,7 +89,7 @@ def read(path: Path, source: str) -> Samples:
     made = _Rows()
     (_profiled if table.kind == "nsight-profiled" else _processed)(found, numerals, source, made)
     mangled = any(is_mangled(k) for row in found for k in row.cell("Kernel").split("|"))
-    return Samples(_frame(made, "cupti" if mangled else "ncu"), _facts(found, mangled, numerals), tuple(table.losses))
+    return Samples(_frame(made, "cupti" if mangled else "ncu"), _facts(found, mangled), tuple(table.losses))
 
 
 def _no_rows(table: Table) -> ReadError:
@@ -209,7 +209,7 @@ def _frame(made: _Rows, backend: str) -> Any:
     return samples.make(data, len(made.params))
 
 
-def _facts(found: list[_Row], mangled: bool, numerals: Numerals) -> dict[str, str]:
+def _facts(found: list[_Row], mangled: bool) -> dict[str, str]:
     machines = dict.fromkeys(
         tuple(row.cell(name) for name in ("GPU", "Host", "ComputeClock", "MemoryClock")) for row in found
     )

@@ -11,7 +11,15 @@ from reportgen.readers.csv_text import sniff_csv
 
 Kind = Literal["ncu-rep", "ncu-raw", "ncu-details", "nsight-profiled", "nsight-processed", "ncu-session", "ncu-log"]
 
-KINDS: tuple[Kind, ...] = ("ncu-rep", "ncu-raw", "ncu-details", "nsight-profiled", "nsight-processed", "ncu-session", "ncu-log")
+KINDS: tuple[Kind, ...] = (
+    "ncu-rep",
+    "ncu-raw",
+    "ncu-details",
+    "nsight-profiled",
+    "nsight-processed",
+    "ncu-session",
+    "ncu-log",
+)
 _PICKLE = b"\x80"
 
 

@@ -17,8 +17,19 @@ _PREFIXES = {"": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _COUNTED = "byte|bit|hz|Hz|HZ|cycle|inst|sector|request|warp|thread|block|register|sample|pass|op|flop|tag|wavefront"
 _SCALED = re.compile(rf"([KkMGTPE]?)({_COUNTED})")
 _SECONDS = {
-    **{"ps": -12, "psecond": -12, "ns": -9, "nsecond": -9, "us": -6, "usecond": -6, "µs": -6, "μs": -6},
-    **{"ms": -3, "msecond": -3, "s": 0, "sec": 0, "second": 0},
+    "ps": -12,
+    "psecond": -12,
+    "ns": -9,
+    "nsecond": -9,
+    "us": -6,
+    "usecond": -6,
+    "µs": -6,
+    "μs": -6,
+    "ms": -3,
+    "msecond": -3,
+    "s": 0,
+    "sec": 0,
+    "second": 0,
 }
 
 _LAUNCH_UNITS = (

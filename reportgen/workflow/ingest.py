@@ -25,7 +25,8 @@ from reportgen.evidence.bundle import BundleInfo, Formula
 from reportgen.evidence.errors import ReadError, UserError
 from reportgen.evidence.provenance import Fact
 from reportgen.evidence.samples import Samples
-from reportgen.readers import ncu_csv, ncu_rep, nsight_python, session as session_text
+from reportgen.readers import ncu_csv, ncu_rep, nsight_python
+from reportgen.readers import session as session_text
 from reportgen.readers.recognise import KINDS, Kind, recognise
 
 _READERS = {
@@ -112,11 +113,10 @@ def _names(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Give each file its name in the bundle; files of one name from several folders get the folder's name ahead."""
     unique = list(dict.fromkeys(paths))
     counts = Counter(path.name.casefold() for path in unique)
-    named = [
+    return [
         (path, f"import/{path.name}" if counts[path.name.casefold()] == 1 else f"import/{index}/{path.name}")
         for index, path in enumerate(unique)
     ]
-    return named
 
 
 def _read(path: Path, name: str, kind: str | None, session: Path | None) -> _File:
@@ -154,7 +154,6 @@ def _mark_repeated(files: list[_File]) -> list[_File]:
 
 
 def _same_launches(file: _File, other: _File) -> bool:
-    assert file.read is not None and other.read is not None
     if file.kind == "nsight-processed":
         return other.kind == "nsight-profiled" and _annotations(file) <= _annotations(other)
     mine, theirs = _times(file), _times(other)
@@ -206,7 +205,9 @@ def _start(date: str | None, said: Mapping[str, str], files: Sequence[_File]) ->
     """Return when the evidence was taken, in UTC, and how that is known."""
     if date is not None:
         return _parsed(date), "given by --date"
-    stated = [file.read.facts["collection.created"] for file in files if file.read and "collection.created" in file.read.facts]
+    stated = [
+        file.read.facts["collection.created"] for file in files if file.read and "collection.created" in file.read.facts
+    ]
     if stated:
         return _parsed(min(stated)), "the report's own time of creation"
     if "collection.created" in said:

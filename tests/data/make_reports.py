@@ -1,6 +1,6 @@
 """Make the small real reports under `tests/data` and `tests/benchmarks`: run under ncu by `make_reports.sh` on a GPU.
 
-    ncu … python3 make_reports.py SUBJECT
+ncu … python3 make_reports.py SUBJECT
 """
 
 import sys
@@ -11,7 +11,7 @@ import torch
 DOMAIN = "bench"
 
 
-class region:
+class Region:
     """A start/end range, so that launches of other threads belong to it as well."""
 
     def __init__(self, message: str) -> None:
@@ -31,7 +31,7 @@ def many(runs: int = 250) -> None:
     data = {n: torch.rand(n, device="cuda") for n in (2**14, 2**16, 2**18, 2**20)}
     for run in range(runs):
         for n, x in data.items():
-            with region(f"double|n={n}|run={run}"):
+            with Region(f"double|n={n}|run={run}"):
                 x * 2
 
 
@@ -43,7 +43,7 @@ def full(runs: int = 3) -> None:
             x, y = a.to(dtype), b.to(dtype)
             x @ y
             for run in range(runs):
-                with region(f"{name}|n={n}|run={run}"):
+                with Region(f"{name}|n={n}|run={run}"):
                     x @ y
 
 
@@ -59,7 +59,7 @@ def graph() -> None:
     with torch.cuda.graph(captured):
         torch.nn.functional.gelu(x @ x)
     for run in range(3):
-        with region(f"replay|n=2048|run={run}"):
+        with Region(f"replay|n=2048|run={run}"):
             captured.replay()
 
 
@@ -68,7 +68,7 @@ def ranges() -> None:
     x = torch.rand(1024, 1024, device="cuda")
     torch.nn.functional.gelu(x @ x)
     for run in range(3):
-        with region(f"both|n=1024|run={run}"):
+        with Region(f"both|n=1024|run={run}"):
             torch.nn.functional.gelu(x @ x)
 
 

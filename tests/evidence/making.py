@@ -18,9 +18,22 @@ REPORT = b"NVR\0 a report \x00\xff\r\n" * 50
 def table(rows: list[dict[str, Any]], params: tuple[str, ...] = ()) -> pd.DataFrame:
     """Make a samples table of rows; what a row does not say is as in a good row of ncu."""
     good: dict[str, Any] = {
-        **{"suite": "matmul", "benchmark": "square", "backend": "ncu", "workload": "kernel", "scenario": "default"},
-        **{"process": 0, "annotation": "fp32", "run": 0, "kernel_index": 0, "kernel": "void k<a, b>(float*)"},
-        **{"metric": "gpu__time_duration.sum", "value": 1.5, "unit": "ns", "state": "ok", "reason": "", "text": ""},
+        "suite": "matmul",
+        "benchmark": "square",
+        "backend": "ncu",
+        "workload": "kernel",
+        "scenario": "default",
+        "process": 0,
+        "annotation": "fp32",
+        "run": 0,
+        "kernel_index": 0,
+        "kernel": "void k<a, b>(float*)",
+        "metric": "gpu__time_duration.sum",
+        "value": 1.5,
+        "unit": "ns",
+        "state": "ok",
+        "reason": "",
+        "text": "",
         "source": "data/import/m.ncu-rep#0/0",
         **dict.fromkeys(params, ""),
     }
@@ -38,7 +51,13 @@ def report(launches: int = 3, path: str = "data/import/m.ncu-rep", **over: Any) 
             {**place, "metric": "gpu__time_duration.sum", "value": 1000.25 + launch},
             {**place, "metric": "launch__grid_size", "value": 64.0, "unit": ""},
             {**place, "metric": "device__attribute_l2_cache_size", "value": 62914560.0, "unit": "byte"},
-            {**place, "metric": "device__attribute_display_name", "value": float("nan"), "unit": "", "text": "NVIDIA H200"},
+            {
+                **place,
+                "metric": "device__attribute_display_name",
+                "value": float("nan"),
+                "unit": "",
+                "text": "NVIDIA H200",
+            },
         ]
     return table(rows, ("param:n",))
 
@@ -78,7 +97,10 @@ def facts() -> Provenance:
 def info(**over: Any) -> BundleInfo:
     """Make the info of an imported bundle."""
     given: dict[str, Any] = {
-        **{"suite": "matmul", "title": "Größe “16”", "start": START, "status": "imported"},
+        "suite": "matmul",
+        "title": "Größe “16”",
+        "start": START,
+        "status": "imported",
         "plan": {"runs": 5, "metrics": ["gpu__time_duration.sum"], "cwd": "/home/ada"},
         "formulas": (Formula("TFLOP/s", "2*n**3 / time / 1e12", "TFLOP/s"),),
         **over,

@@ -15,15 +15,67 @@ from reportgen.evidence.errors import BundleError
 from reportgen.evidence.provenance import KEYS, Fact, Key, Provenance, from_facts, from_json, to_json
 from tests.evidence.making import facts
 
-ASKED = """gpu.name gpu.uuid gpu.count gpu.compute_capability gpu.sm_count gpu.memory_bytes gpu.bus_width_bits gpu.l2_bytes
-gpu.ecc gpu.mig gpu.vbios gpu.pcie gpu.power_limit_w gpu.persistence clocks.sm_rated_hz clocks.memory_rated_hz
-clocks.sm_observed_hz clocks.memory_observed_hz power.before_w power.during_w power.after_w temperature.before_c
-temperature.during_c temperature.after_c throttle.before throttle.during throttle.after versions.driver versions.cuda
-versions.ncu versions.ncu_report versions.cupti versions.cupti_python versions.torch versions.triton versions.python
-versions.reportgen policy.cache policy.clocks policy.replay policy.flush_bytes policy.flush_granularity policy.heat
-policy.thermal policy.counters_permitted host.cpu host.cores host.memory_bytes host.kernel host.os host.container
-host.numa suite.git_commit suite.git_dirty command.profiler command.reportgen collection.start collection.end
-collection.duration_s""".split()
+ASKED = [
+    "gpu.name",
+    "gpu.uuid",
+    "gpu.count",
+    "gpu.compute_capability",
+    "gpu.sm_count",
+    "gpu.memory_bytes",
+    "gpu.bus_width_bits",
+    "gpu.l2_bytes",
+    "gpu.ecc",
+    "gpu.mig",
+    "gpu.vbios",
+    "gpu.pcie",
+    "gpu.power_limit_w",
+    "gpu.persistence",
+    "clocks.sm_rated_hz",
+    "clocks.memory_rated_hz",
+    "clocks.sm_observed_hz",
+    "clocks.memory_observed_hz",
+    "power.before_w",
+    "power.during_w",
+    "power.after_w",
+    "temperature.before_c",
+    "temperature.during_c",
+    "temperature.after_c",
+    "throttle.before",
+    "throttle.during",
+    "throttle.after",
+    "versions.driver",
+    "versions.cuda",
+    "versions.ncu",
+    "versions.ncu_report",
+    "versions.cupti",
+    "versions.cupti_python",
+    "versions.torch",
+    "versions.triton",
+    "versions.python",
+    "versions.reportgen",
+    "policy.cache",
+    "policy.clocks",
+    "policy.replay",
+    "policy.flush_bytes",
+    "policy.flush_granularity",
+    "policy.heat",
+    "policy.thermal",
+    "policy.counters_permitted",
+    "host.cpu",
+    "host.cores",
+    "host.memory_bytes",
+    "host.kernel",
+    "host.os",
+    "host.container",
+    "host.numa",
+    "suite.git_commit",
+    "suite.git_dirty",
+    "command.profiler",
+    "command.reportgen",
+    "collection.start",
+    "collection.end",
+    "collection.duration_s",
+]
 
 
 class TestKeys:
@@ -84,7 +136,9 @@ class TestFact:
 
 class TestFromFacts:
     def test_every_key_is_there_with_a_value_or_a_reason(self) -> None:
-        made = from_facts({"gpu.name": "H200", "gpu.ecc": Fact(True, "", "NVML"), "my.own": 1, "gpu.mig": None}, "no", "X")
+        made = from_facts(
+            {"gpu.name": "H200", "gpu.ecc": Fact(True, "", "NVML"), "my.own": 1, "gpu.mig": None}, "no", "X"
+        )
         assert set(made.facts) == {key.name for key in KEYS} | {"my.own"}
         assert made.get("gpu.name") == Fact("H200", "", "X")
         assert made.get("gpu.ecc") == Fact(True, "", "NVML")
@@ -112,15 +166,18 @@ class TestJson:
     def test_comes_back_exactly(self, known: dict[str, Fact]) -> None:
         made = from_facts(known, "no")
         again = from_json(to_json(made))
-        assert again == made and list(again.facts) == list(made.facts)
+        assert again == made
+        assert list(again.facts) == list(made.facts)
         assert to_json(again) == to_json(made)
         assert [type(fact.value) for fact in again.facts.values()] == [type(fact.value) for fact in made.facts.values()]
 
     def test_is_pretty_sorted_and_versioned(self) -> None:
         data = to_json(facts())
         whole = json.loads(data)
-        assert whole["format"] == 1 and list(whole["facts"]) == sorted(whole["facts"])
-        assert data.endswith(b"}\n") and data.count(b"\n") > len(KEYS)
+        assert whole["format"] == 1
+        assert list(whole["facts"]) == sorted(whole["facts"])
+        assert data.endswith(b"}\n")
+        assert data.count(b"\n") > len(KEYS)
         assert whole["facts"]["suite.git_dirty"] == {"value": False, "reason": "", "origin": "matmul.ncu-rep session"}
 
     @pytest.mark.parametrize(
@@ -140,7 +197,10 @@ class TestJson:
             (b'{"format": 1, "facts": {"a.b": {"value": 1, "reason": ""}}}', "'a.b' does not hold"),
             (b'{"format": 1, "facts": {"a.b": {"value": NaN, "reason": "", "origin": ""}}}', "NaN is not JSON"),
             (b'{"format": 1, "facts": {"a.b": {"value": 1e999, "reason": "", "origin": ""}}}', "'a.b': .*finite"),
-            (b'{"format": 1, "facts": {"a.b": {"value": null, "reason": "", "origin": ""}}}', "'a.b': .*needs a reason"),
+            (
+                b'{"format": 1, "facts": {"a.b": {"value": null, "reason": "", "origin": ""}}}',
+                "'a.b': .*needs a reason",
+            ),
             (b'{"format": 1, "facts": {"a.b": {"value": [], "reason": "", "origin": ""}}}', "'a.b': a fact's value"),
             (b'{"format": 1, "facts": {"a.b": {"value": 1, "reason": 0, "origin": ""}}}', "'a.b': reason and origin"),
             (
@@ -159,7 +219,7 @@ class TestJson:
             from_json(b'{"a":' * 100_000)
 
     def test_a_newer_format_says_so(self) -> None:
-        with pytest.raises(BundleError, match="needs reportgen with bundle format 2; this is .*, which opens up to 1"):
+        with pytest.raises(BundleError, match=r"needs reportgen with bundle format 2; this is .*, which opens up to 1"):
             from_json(b'{"format": 2, "anything": 1}')
 
 

@@ -29,12 +29,14 @@ class TestProvenance:
                 assert (after.value, after.withheld, after.text, after.origin) == ("withheld", True, "withheld", "")
             else:
                 assert after == before
-        assert public.get("gpu.name").value == "NVIDIA H200" and public.get("versions.ncu").value == "2025.3.1.0"
+        assert public.get("gpu.name").value == "NVIDIA H200"
+        assert public.get("versions.ncu").value == "2025.3.1.0"
 
     def test_withheld_is_not_not_recorded(self) -> None:
         public = public_provenance(facts())
         assert public.get("host.name").text == "withheld"
-        assert public.get("gpu.serial").text == "not recorded" and not public.get("gpu.serial").withheld
+        assert public.get("gpu.serial").text == "not recorded"
+        assert not public.get("gpu.serial").withheld
         assert provenance.from_json(provenance.to_json(public)) == public
 
     def test_no_secret_is_left_anywhere(self) -> None:
@@ -45,6 +47,8 @@ class TestProvenance:
                 "host.os": Fact("Linux build-node-17 6.8.0", "", "read from /home/ada/session.txt"),
                 "gpu.mig": Fact(None, "GPU-01234567-89ab-cdef-0123-456789abcdef did not answer 192.0.2.2"),
                 "import.files": "/home/ada/matmul.ncu-rep",
+                "versions.torch": "2.11 from /home/ada/torch",
+                "versions.cupti": "12.4.127.0",
                 "my.own": "ada's own machine",
             },
             "could not read ~/ada/notes",
@@ -52,6 +56,8 @@ class TestProvenance:
         text = provenance.to_json(public_provenance(leaky)).decode()
         assert not [secret for secret in SECRETS if secret in text]
         assert "Linux withheld 6.8.0" in text
+        assert "12.4.127.0" in text
+        assert "2.11 from withheld" in text
 
     def test_an_unknown_key_is_withheld(self) -> None:
         public = public_provenance(from_facts({"my.own": "x"}, "no"))
@@ -153,7 +159,11 @@ class TestRedact:
 
     def test_what_holds_nothing_private_is_the_same_bytes(self, tmp_path: Path) -> None:
         opened = open_bundle(make(tmp_path))
-        for name in ("data/samples/ncu/default/raw.csv", "data/samples/ncu/default/constants.csv", "data/suite/matmul.py"):
+        for name in (
+            "data/samples/ncu/default/raw.csv",
+            "data/samples/ncu/default/constants.csv",
+            "data/suite/matmul.py",
+        ):
             assert redact(name, opened.read(name)) == opened.read(name)
 
     def test_a_plan_keeps_what_says_how_it_was_measured(self, tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ class TestConstants:
         raw, constants = samples.split_constants(report())
         assert list(constants["metric"]) == ["device__attribute_l2_cache_size", "device__attribute_display_name"]
         assert set(constants["source"]) == {"data/import/m.ncu-rep#0/*"}
-        assert set(constants["kernel"]) == {""} and constants["run"].isna().all()
+        assert set(constants["kernel"]) == {""}
+        assert constants["run"].isna().all()
         assert set(raw["metric"]) == {"gpu__time_duration.sum", "launch__grid_size"}
         assert_same(samples.expand(raw, constants), report())
 
@@ -119,7 +120,7 @@ class TestConstants:
     )
     def test_what_differs_in_one_launch_stays(self, column: str, value: object) -> None:
         frame = report().astype({"unit": "object", "text": "object", "state": "object", "metric": "object"})
-        frame.loc[2, column] = value
+        frame[column] = pd.Series([value if row == 2 else old for row, old in enumerate(frame[column])])
         if column == "text":
             frame.loc[2, "value"] = np.nan
         if column == "state":
@@ -171,7 +172,8 @@ class TestConstants:
         lines = table([{"source": "data/a/b.csv#L1"}, {"source": "data/import/m.ncu-rep#0/*", "metric": "span"}])
         frame = samples.concat([report(), second, lines, report(1, "data/import/third.ncu-rep")])
         raw, constants = samples.split_constants(frame)
-        assert len(constants) == 4 and len(raw) == len(frame) - 10
+        assert len(constants) == 4
+        assert len(raw) == len(frame) - 10
         assert_same(samples.expand(raw, constants), frame)
 
     def test_constants_of_a_report_that_is_not_there_are_an_error(self) -> None:
@@ -217,7 +219,9 @@ def test_expand_is_the_inverse_of_split(rows: list[dict[str, Any]]) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.randoms(use_true_random=False))
-def test_regular_reports_lose_their_constants_and_get_them_back(launches: int, devices: int, times: int, random: Any) -> None:
+def test_regular_reports_lose_their_constants_and_get_them_back(
+    launches: int, devices: int, times: int, random: Any
+) -> None:
     rows = []
     for launch in range(launches):
         place = {"source": f"r#0/{launch}", "kernel_index": launch}

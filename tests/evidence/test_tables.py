@@ -73,10 +73,14 @@ def test_how_values_are_printed() -> None:
 
 def test_samples_as_they_are_kept() -> None:
     assert tables.samples_to_csv(report(1)).decode().split("\n")[:2] == [
-        "suite,benchmark,backend,workload,scenario,process,param:n,annotation,run,kernel_index,kernel,metric,value,unit,"
-        "state,reason,source,text",
-        'matmul,square,ncu,kernel,default,0,512,fp32,0,0,"void k<a, b>(float*)",gpu__time_duration.sum,1000.25,ns,'
-        "ok,,data/import/m.ncu-rep#0/0,",
+        (
+            "suite,benchmark,backend,workload,scenario,process,param:n,annotation,run,kernel_index,kernel,metric,value,unit,"
+            "state,reason,source,text"
+        ),
+        (
+            'matmul,square,ncu,kernel,default,0,512,fp32,0,0,"void k<a, b>(float*)",gpu__time_duration.sum,1000.25,ns,'
+            "ok,,data/import/m.ncu-rep#0/0,"
+        ),
     ]
 
 
@@ -163,9 +167,11 @@ class TestStore:
     def test_over_1_mb_compressed(self, tmp_path: Path) -> None:
         whole = bytes(range(256)) * 5000
         name, data = tables.store("raw.csv", whole)
-        assert name == "raw.csv.zst" and len(data) < 100_000
+        assert name == "raw.csv.zst"
+        assert len(data) < 100_000
         frame = zstandard.get_frame_parameters(data)
-        assert frame.has_checksum and frame.content_size == len(whole)
+        assert frame.has_checksum
+        assert frame.content_size == len(whole)
         assert tables.store("raw.csv", whole)[1] == data
         (tmp_path / name).write_bytes(data)
         assert tables.load(tmp_path / name) == whole

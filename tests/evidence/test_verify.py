@@ -130,7 +130,8 @@ def test_one_missing_manifest_does_not_blame_the_payload(made: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["extra", ".hidden", "data/extra", "data/import/.DS_Store", "data/suite/matmul.py~", "data/new/file", "new/a"]
+    "name",
+    ["extra", ".hidden", "data/extra", "data/import/.DS_Store", "data/suite/matmul.py~", "data/new/file", "new/a"],
 )
 @pytest.mark.parametrize("data", [b"x", b""])
 def test_every_added_file_is_found_by_name(made: Path, name: str, data: bytes) -> None:
@@ -228,7 +229,12 @@ def test_a_forger_who_mends_every_manifest_is_found_by_the_folders_name(made: Pa
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b"Payload-Oxum: ", b"Payload-Oxum: 1"), (b"2026-11-30", b"2026-11-29"), (b"matmul-2026", b"other-2026"), (b"\n", b"\n\n")],
+    [
+        (b"Payload-Oxum: ", b"Payload-Oxum: 1"),
+        (b"2026-11-30", b"2026-11-29"),
+        (b"matmul-2026", b"other-2026"),
+        (b"\n", b"\n\n"),
+    ],
 )
 def test_bag_info_is_made_anew_and_compared(made: Path, old: bytes, new: bytes) -> None:
     made = made.rename(made.parent / "release-1")

@@ -93,7 +93,8 @@ class TestWriteFile:
             ended = subprocess.run([sys.executable, "-c", code, str(tmp_path / "file")], check=False)
             assert ended.returncode == -signal.SIGKILL
         left = tree(tmp_path)
-        assert len(left) == 2 and all(name.startswith(write.PARTIAL) for name in left)
+        assert len(left) == 2
+        assert all(name.startswith(write.PARTIAL) for name in left)
         write.write_file(tmp_path / "file", b"whole")
         assert (tmp_path / "file").read_bytes() == b"whole"
         assert tree(tmp_path) == sorted([*left, "file"])
@@ -127,8 +128,10 @@ class TestWriteFile:
         with pytest.raises(UserError) as caught:
             write.write_file(tmp_path / name, b"x")
         assert caught.value.exit_code == 2
-        assert what in caught.value.line and caught.value.path == str(tmp_path / name)
-        assert "\n" not in caught.value.line and "\0" not in caught.value.line
+        assert what in caught.value.line
+        assert caught.value.path == str(tmp_path / name)
+        assert "\n" not in caught.value.line
+        assert "\0" not in caught.value.line
         assert tree(tmp_path) == before
 
     @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.EPERM])
@@ -136,7 +139,7 @@ class TestWriteFile:
         def refuse(*_: object) -> None:
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr(write.os, "replace", refuse)
+        monkeypatch.setattr(os, "replace", refuse)
         with pytest.raises(UserError, match="choose a folder that you may write to") as caught:
             write.write_file(tmp_path / "file", b"x")
         assert caught.value.exit_code == 2
@@ -151,11 +154,12 @@ class TestWriteFile:
         def full(*_: object) -> None:
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr(write.os, "fsync", full)
+        monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(EnvironmentLacks, match=what) as caught:
             write.write_file(tmp_path / "file", b"x")
         assert caught.value.exit_code == 3
-        assert "free some space" in caught.value.line and str(tmp_path / "file") in caught.value.line
+        assert "free some space" in caught.value.line
+        assert str(tmp_path / "file") in caught.value.line
         assert tree(tmp_path) == []
 
     def test_text_that_is_not_unicode_is_told(self, tmp_path: Path) -> None:
@@ -185,7 +189,10 @@ class TestCopyFile:
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
         )
         ended = subprocess.run(
-            [sys.executable, "-c", code, str(source), str(tmp_path / "copy")], check=True, capture_output=True, text=True
+            [sys.executable, "-c", code, str(source), str(tmp_path / "copy")],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         assert int(ended.stdout) < 20_000  # KiB
         assert (tmp_path / "copy").stat().st_size == 128 << 20
@@ -198,6 +205,12 @@ class TestCopyFile:
         assert caught.value.path == str(tmp_path / name)
         assert tree(tmp_path) == ["pipe"]
 
+    def test_a_soft_link_points_to_its_source(self, tmp_path: Path) -> None:
+        write.soft_link("../file", tmp_path / "a" / "link")
+        assert (tmp_path / "a" / "link").readlink() == Path("../file")
+        with pytest.raises(UserError, match="exists already"):
+            write.soft_link("../other", tmp_path / "a" / "link")
+
     def test_a_link_is_a_second_name_or_a_copy(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "file").write_bytes(b"x")
         write.link_file(tmp_path / "file", tmp_path / "a" / "link")
@@ -208,7 +221,7 @@ class TestCopyFile:
         def refuse(*_: object, **__: object) -> None:
             raise OSError(errno.EXDEV, "another file system")
 
-        monkeypatch.setattr(write.os, "link", refuse)
+        monkeypatch.setattr(os, "link", refuse)
         write.link_file(tmp_path / "file", tmp_path / "copy")
         assert (tmp_path / "copy").read_bytes() == b"x"
         assert not (tmp_path / "copy").samefile(tmp_path / "file")
@@ -222,15 +235,16 @@ class TestNewFolder:
     def test_appears_when_it_is_whole(self, tmp_path: Path) -> None:
         target = tmp_path / "a" / "new"
         with write.new_folder(target) as folder:
-            assert folder.name.startswith(write.PARTIAL) and folder.parent == target.parent
+            assert folder.name.startswith(write.PARTIAL)
+            assert folder.parent == target.parent
             write.write_file(folder / "x" / "file", b"1", durable=False)
             assert not target.exists()
         assert tree(tmp_path) == ["a", "a/new", "a/new/x", "a/new/x/file"]
 
     @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit])
     def test_vanishes_on_any_failure(self, tmp_path: Path, failure: type[BaseException]) -> None:
-        with pytest.raises(failure), write.new_folder(tmp_path / "new") as folder:
-            write.write_file(folder / "file", b"1")
+        with pytest.raises(failure), write.new_folder(tmp_path / "new") as folder:  # noqa: PT012
+            (folder / "file").write_bytes(b"1")
             raise failure
         assert tree(tmp_path) == []
 
@@ -283,7 +297,7 @@ class TestSwapFolder:
     def test_a_failure_leaves_the_old_one(self, tmp_path: Path) -> None:
         (tmp_path / "public").mkdir()
         (tmp_path / "public" / "old").write_bytes(b"")
-        with pytest.raises(KeyboardInterrupt), write.swap_folder(tmp_path / "public") as folder:
+        with pytest.raises(KeyboardInterrupt), write.swap_folder(tmp_path / "public") as folder:  # noqa: PT012
             write.write_file(folder / "new", b"")
             raise KeyboardInterrupt
         assert tree(tmp_path) == ["public", "public/old"]
@@ -314,7 +328,7 @@ class TestSwapFolder:
                 raise OSError(errno.EIO, "input/output error")
             rename(source, target)
 
-        monkeypatch.setattr(write.os, "rename", fail_at_the_second)
+        monkeypatch.setattr(os, "rename", fail_at_the_second)
         with pytest.raises(UserError), write.swap_folder(tmp_path / "public") as folder:
             write.write_file(folder / "new", b"")
         assert tree(tmp_path) == ["public", "public/old"]

@@ -38,7 +38,12 @@ def test_any_message_parses(message: str) -> None:
 
 
 def test_launches_keep_the_run_that_their_message_gives() -> None:
-    ran = [launch("a", "x|n=1|run=0"), launch("b", "x|n=1|run=0"), launch("a", "x|n=1|run=1"), launch("a", "x|n=2|run=0")]
+    ran = [
+        launch("a", "x|n=1|run=0"),
+        launch("b", "x|n=1|run=0"),
+        launch("a", "x|n=1|run=1"),
+        launch("a", "x|n=2|run=0"),
+    ]
 
     places = assign(ran)
 
@@ -51,7 +56,13 @@ def test_launches_keep_the_run_that_their_message_gives() -> None:
 
 
 def test_without_run_consecutive_launches_under_one_message_are_one_run() -> None:
-    ran = [launch("mul", "unfused"), launch("add", "unfused"), launch("f", "fused"), launch("mul", "unfused"), launch("add", "unfused")]
+    ran = [
+        launch("mul", "unfused"),
+        launch("add", "unfused"),
+        launch("f", "fused"),
+        launch("mul", "unfused"),
+        launch("add", "unfused"),
+    ]
 
     places = assign(ran)
 

@@ -57,8 +57,8 @@ def test_a_csv_alone_says_what_its_report_says(tmp_path: Path) -> None:
     of_table = open_bundle(ingest([DATA / "matmul.raw.base.csv"], tmp_path / "b").path).samples()
     place = ["annotation", "param:n", "run", "kernel_index", "metric"]
 
-    left = of_report.astype({p: "object" for p in place}).set_index(place)["value"].sort_index()
-    right = of_table.astype({p: "object" for p in place}).set_index(place)["value"].sort_index()
+    left = of_report.astype(dict.fromkeys(place, "object")).set_index(place)["value"].sort_index()
+    right = of_table.astype(dict.fromkeys(place, "object")).set_index(place)["value"].sort_index()
 
     assert list(left.index) == list(right.index)
     assert ((left - right).abs().dropna() <= 0.00501 + 1e-12 * left.abs().dropna()).all()
