@@ -39,15 +39,15 @@ check: pango $(DEV_STAMP) ## Check style, types, who imports whom, and what the 
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo --no-cache
-	@$(BIN)/python tools/docs.py --check
-	@$(BIN)/python tools/check_tree.py
+	@$(BIN)/python .ci/docs.py --check
+	@$(BIN)/python .ci/check_tree.py
 
 format: $(DEV_STAMP) ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
 docs: $(DEV_STAMP) ## Write the parts of docs/ that come from the code
-	@$(BIN)/python tools/docs.py
+	@$(BIN)/python .ci/docs.py
 
 bench: pango $(BENCH_STAMP) ## Measure speed and size, as ratios within one run
 	$(call timed,bench,$(BIN)/python -m tests.benchmarks)
@@ -79,7 +79,7 @@ python:
 		echo "error: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
 
 pango: python
-	@$(PYTHON) tools/pango.py
+	@$(PYTHON) .ci/pango.py
 
 # $(call install,FILE,STAMP): bring the virtual environment to the state of a requirements file, then leave its stamp.
 define install

@@ -82,7 +82,7 @@ def test_every_key_of_a_bundle_is_documented() -> None:
 
 def test_the_made_documents_are_fresh() -> None:
     ran = subprocess.run(
-        [sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, ".ci/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
     assert ran.stdout + ran.stderr == ""
@@ -91,7 +91,7 @@ def test_the_made_documents_are_fresh() -> None:
 def test_the_tree_holds_no_machine_s_paths() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    ran = subprocess.run([sys.executable, "tools/check_tree.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+    ran = subprocess.run([sys.executable, ".ci/check_tree.py"], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert ran.stdout == "tree: ok\n"
 

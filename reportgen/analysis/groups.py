@@ -25,7 +25,7 @@ Runs = dict[tuple[int, int], float]  # (process, run) → value
 _IDENTITY = ("Suite", "Benchmark", "Backend", "Workload", "Scenario")
 # The columns of the processed table in the order of the fields of `Measured`.
 _MEASURED = (
-    *("Row", "Metric", "Unit", "AvgValue", "StdDev", "MinValue", "MaxValue", "CI95_Lower", "CI95_Upper"),
+    *("Row", "Metric", "Unit", "AvgValue", "StdDev", "MinValue", "MaxValue", "Median", "CI95_Lower", "CI95_Upper"),
     *("RelativeStdDevPct", "StableMeasurement", "NumRuns", "NumProcesses", "NumKernels", "State", "Reason"),
 )
 _OF_THE_MACHINE = ("device__", "nvlink__", "numa__", "c2clink__", "profiler__")

@@ -207,7 +207,7 @@ class _Builder:
                 title = f"{_capital(word)} over {group.axis}"
                 describe = f"A line for each annotation shows {word} over {group.axis}, with intervals."
                 drawn = charts.sweep(group, metric, self.palette, chart_id, title, describe)
-            elif len(group.cases) <= _MOST_RANKED:
+            elif 1 < len(group.cases) <= _MOST_RANKED:
                 title = f"{_capital(word)} by annotation"
                 describe = f"A point for each annotation and configuration shows {word}, with its interval."
                 drawn = charts.ranked(group, metric, self.palette, chart_id, title, describe)

@@ -25,6 +25,7 @@ from reportgen.dossier.text import Scale, clip, scale_for, shorten
 
 WIDTH = 7.4
 _ROW = 0.30
+_LONGEST_AXIS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Palette:
 def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, describe: str) -> Drawn:
     """Draw a metric over the group's axis: one line for each annotation, named at its end."""
     rows = [(case, row) for case in group.cases if (row := case.get(metric)) is not None]
-    scale = scale_for([row.mean for _, row in rows], rows[0][1].unit)
+    scale = _scale(row for _, row in rows)
     with svg.settings(prefix):
         canvas, axes = _canvas(3.5, left=0.62, right=1.5)
         labels: list[tuple[float, float, str, str]] = []
@@ -69,9 +70,7 @@ def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, 
                 _interval(axes, x, row, scale, colour)
                 _point(axes, x, row.mean / scale.factor, colour, marker, row.stable)
             labels.append((line[-1][0], line[-1][1].mean / scale.factor, annotation, colour))
-        _log_axes(
-            axes, sorted({_x(case, group.axis) for case in group.cases}), [r.mean / scale.factor for _, r in rows]
-        )
+        _log_axes(axes, sorted({_x(case, group.axis) for case in group.cases}), [row for _, row in rows], scale)
         _missing(
             axes,
             [
@@ -80,7 +79,7 @@ def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, 
                 if metric in c.metrics and not c.get(metric)
             ],
         )
-        axes.set_xlabel(group.axis)
+        axes.set_xlabel(clip(group.axis, _LONGEST_AXIS))
         _name_axis(axes, _axis_name(metric, scale))
         _end_labels(axes, labels)
         drawn = svg.export(canvas, prefix, title, describe)
@@ -90,7 +89,7 @@ def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, 
 def ranked(group: Group, metric: str, palette: Palette, prefix: str, title: str, describe: str) -> Drawn:
     """Draw a metric for each case as a point with its interval on a line of its own, from zero."""
     rows = [(case, row) for case in group.cases if (row := case.get(metric)) is not None]
-    scale = scale_for([row.mean for _, row in rows], rows[0][1].unit)
+    scale = _scale(row for _, row in rows)
     names = [_case_name(case) for case, _ in rows]
     with svg.settings(prefix):
         canvas, axes = _canvas(0.75 + _ROW * len(rows), left=_label_width(names), right=0.75)
@@ -112,7 +111,7 @@ def ranked(group: Group, metric: str, palette: Palette, prefix: str, title: str,
                 fontsize=8.5,
             )
         _rows_axis(axes, names)
-        axes.set_xlim(0, max(row.mean for _, row in rows) / scale.factor * 1.12)
+        axes.set_xlim(*_span([v / scale.factor for _, row in rows for v in _reach(row)], 1.12))
         axes.set_xlabel(_axis_name(metric, scale))
         drawn = svg.export(canvas, prefix, title, describe)
     return Drawn(drawn, _data(group, metric, rows, scale))
@@ -150,10 +149,11 @@ def speedups(
         axes.set_xscale("log")
         _measured_ticks(axes, xs)
         axes.axhline(1, color=svg.STRONG, linewidth=1, zorder=1)
-        axes.set_ylim(0, max([1.0, *(a.ratio.value for a in advantages)]) * 1.15)
+        tops = [a.ratio.interval.high if a.ratio.interval else a.ratio.value for a in advantages]
+        axes.set_ylim(*_span([1.0, *tops], 1.15))
         axes.grid(axis="y")
         baseline = advantages[0].baseline.annotation
-        axes.set_xlabel(group.axis)
+        axes.set_xlabel(clip(group.axis, _LONGEST_AXIS))
         _name_axis(axes, f"times as fast as {clip(baseline, 40)}")
         _end_labels(axes, labels)
         drawn = svg.export(canvas, prefix, title, describe)
@@ -170,7 +170,7 @@ def bytes_moved(group: Group, read: str, write: str, palette: Palette, prefix: s
     """Draw the bytes that each case read from and wrote to DRAM, as two bars from zero."""
     cases = [case for case in group.cases if case.get(read) or case.get(write)]
     sizes = [case.value(m) for case in cases for m in (read, write) if not math.isnan(case.value(m))]
-    scale = scale_for([max(sizes)], "byte")
+    scale = scale_for([max(sizes, default=0.0)], "byte")
     names = [_case_name(case) for case in cases]
     with svg.settings(prefix):
         canvas, axes = _canvas(0.85 + 0.46 * len(cases), left=_label_width(names), right=0.95)
@@ -191,21 +191,14 @@ def bytes_moved(group: Group, read: str, write: str, palette: Palette, prefix: s
                     fontsize=8,
                 )
         _rows_axis(axes, names)
-        axes.set_xlim(0, max(sizes) / scale.factor * 1.05)
+        axes.set_xlim(*_span([size / scale.factor for size in sizes], 1.05))
         axes.set_xlabel(f"bytes moved between L2 and DRAM ({scale.unit})")
         drawn = svg.export(canvas, prefix, title, describe)
-    table: list[list[Any]] = [
-        ["annotation", *(n for n, _ in group.cases[0].params), f"read ({scale.unit})", f"written ({scale.unit})"]
-    ]
+    head = _params(group)
+    table: list[list[Any]] = [["annotation", *head, f"read ({scale.unit})", f"written ({scale.unit})"]]
     for case in cases:
-        table.append(
-            [
-                case.annotation,
-                *(v for _, v in case.params),
-                case.value(read) / scale.factor,
-                case.value(write) / scale.factor,
-            ]
-        )
+        known, moved = dict(case.params), (case.value(metric) / scale.factor for metric in (read, write))
+        table.append([case.annotation, *(known.get(n, "") for n in head), *moved])
     return Drawn(drawn, _csv(table))
 
 
@@ -313,16 +306,39 @@ def _interval(axes: Axes, x: float, row: Measured, scale: Scale, colour: str) ->
         )
 
 
-def _log_axes(axes: Axes, xs: Sequence[float], ys: Sequence[float]) -> None:
+def _scale(rows: Iterable[Measured]) -> Scale:
+    known = list(rows)
+    return scale_for([row.mean for row in known], known[0].unit if known else "")
+
+
+def _reach(row: Measured) -> tuple[float, ...]:
+    """Return what a point covers: its value, and the ends of its interval if it has one."""
+    return tuple(v for v in (row.mean, row.ci_low, row.ci_high) if not math.isnan(v))
+
+
+def _span(values: Sequence[float], margin: float) -> tuple[float, float]:
+    """Return the ends of an axis that holds zero and all of `values`."""
+    low, high = min([0.0, *values]) * margin, max([0.0, *values]) * margin
+    return (low, high) if low < high else (0.0, 1.0)
+
+
+def _params(group: Group) -> list[str]:
+    return list(dict.fromkeys(n for case in group.cases for n, _ in case.params))
+
+
+def _log_axes(axes: Axes, xs: Sequence[float], rows: Sequence[Measured], scale: Scale) -> None:
+    """Make the horizontal axis logarithmic, and the vertical one as well where the values span much."""
+    ys = [row.mean / scale.factor for row in rows]
+    ends = [v / scale.factor for row in rows for v in _reach(row)]
     axes.set_xscale("log")
     _measured_ticks(axes, xs)
-    if min(ys) > 0 and max(ys) / min(ys) > 8:
+    if ys and min(ys) > 0 and max(ys) / min(ys) > 8:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0), numticks=12))
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylim(min(ys) / 1.6, max(ys) * 1.6)
+        axes.set_ylim(max(min(ends), min(ys) / 10) / 1.6, max(ends) * 1.6)
     else:
-        axes.set_ylim(0, max(ys) * 1.15)
+        axes.set_ylim(*_span(ends, 1.15))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
     axes.grid(axis="y")
 
@@ -330,7 +346,7 @@ def _log_axes(axes: Axes, xs: Sequence[float], ys: Sequence[float]) -> None:
 def _measured_ticks(axes: Axes, xs: Sequence[float]) -> None:
     axes.xaxis.set_major_locator(FixedLocator(list(xs)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.12g}"))
     axes.set_xlim(min(xs) / 1.15, max(xs) * 1.15)
 
 
@@ -343,7 +359,7 @@ def _name_axis(axes: Axes, name: str) -> None:
 
 def _axis_name(metric: str, scale: Scale) -> str:
     word = "time" if metric == "gpu__time_duration.sum" else metric
-    return word if word == scale.unit or not scale.unit else f"{word} ({scale.unit})"
+    return clip(word if word == scale.unit or not scale.unit else f"{word} ({scale.unit})", _LONGEST_AXIS)
 
 
 def _end_labels(axes: Axes, labels: Iterable[tuple[float, float, str, str]]) -> None:
@@ -428,7 +444,7 @@ def _short(value: float) -> str:
 
 
 def _data(group: Group, metric: str, rows: Sequence[tuple[Case, Measured]], scale: Scale) -> str:
-    head = [*dict.fromkeys(n for case in group.cases for n, _ in case.params)]
+    head = _params(group)
     unit = f" ({scale.unit})" if scale.unit else ""
     table: list[list[Any]] = [
         ["annotation", *head, metric + unit, "ci95_low", "ci95_high", "n", "relative_std_dev_pct", "row"]
@@ -445,5 +461,11 @@ def _csv(table: Iterable[Sequence[Any]]) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for line in table:
-        writer.writerow([f"{v:.12g}" if isinstance(v, float) else "" if v is None else v for v in line])
+        writer.writerow([_csv_cell(cell) for cell in line])
     return buffer.getvalue()
+
+
+def _csv_cell(cell: Any) -> Any:
+    if isinstance(cell, float):
+        return "" if math.isnan(cell) else f"{cell:.12g}"
+    return "" if cell is None else cell

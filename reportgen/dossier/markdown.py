@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from reportgen.dossier.model import Cell, Dossier, Figure, Name, Section, Sentence, Table
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]()<>#+!|~$"})
+_LIST = re.compile(r"^(\d*)([-=.](?:\s|$))")
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]()<>#+!|~$&"})
 
 
 def render(dossier: Dossier) -> str:
@@ -16,7 +18,7 @@ def render(dossier: Dossier) -> str:
         "",
         f"{_escape(dossier.gpu)} · {dossier.started} · version `{dossier.version}` · {dossier.status} · reportgen {dossier.reportgen}",
         "",
-        _sentence(dossier.lead),
+        _line(_sentence(dossier.lead)),
         "",
     ]
     lines += [
@@ -35,7 +37,7 @@ def render(dossier: Dossier) -> str:
 
 
 def _section(section: Section) -> Iterable[str]:
-    yield from (f"## {_escape(section.title)}", "", _sentence(section.lead), "")
+    yield from (f"## {_escape(section.title)}", "", _line(_sentence(section.lead)), "")
     for block in section.blocks:
         yield from (f"### {_escape(block.heading)}", "")
         for table in block.tables:
@@ -49,7 +51,7 @@ def _table(table: Table) -> Iterable[str]:
     for row in table.rows:
         yield _row([_cell(cell) for cell in row])
     if table.left_out:
-        yield from ("", f"{table.left_out} more rows stand in `{_escape(table.data_name)}`.")
+        yield from ("", f"{table.left_out} more rows stand in `{table.data_name.replace('`', "'")}`.")
     yield ""
 
 
@@ -68,11 +70,16 @@ def _sentence(sentence: Sentence, units: bool = True) -> str:
 
 def _part(part: str | Figure | Name, units: bool) -> str:
     if isinstance(part, Figure):
-        return f"{part.text} {part.unit}".rstrip() if units else part.text
+        return _escape(f"{part.text} {part.unit}".rstrip() if units else part.text)
     if isinstance(part, Name):
         return _escape(part.text)
     return _escape(part)
 
 
 def _escape(text: str) -> str:
-    return text.translate(_SPECIAL).replace("\n", " ")
+    return " ".join(text.translate(_SPECIAL).splitlines())
+
+
+def _line(text: str) -> str:
+    """Return a line of text that does not begin as a list or a rule does."""
+    return _LIST.sub(r"\1\\\2", text)

@@ -18,6 +18,8 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure as Canvas
 
+from reportgen.dossier.text import visible
+
 INK, MUTED, RULE, STRONG, PAPER = "#1b1f24", "#57606a", "#dde1e6", "#8a939d", "#ffffff"
 SERIES = ("#004a80", "#b94a0c", "#006244", "#b04886", "#8a5a00", "#1b76a8", "#66610a", "#3d444c")
 COMPUTE, MEMORY, LATENCY = "#e8f0f9", "#e6f3ea", "#faf0da"
@@ -57,6 +59,9 @@ _SETTINGS: dict[Any, Any] = {
     "lines.markersize": 5.5,
     "axes.unicode_minus": True,
 }
+# Matplotlib escapes the brackets in texts and attributes, so that a name can never look like a tag.
+_TAG = re.compile(r"<[^<>]+>")
+_REFERENCE = re.compile(r'(\bid="|="url\(#|="#|url\(#)')
 _STYLE = re.compile(r' style="([^"]*)"')
 _ATTRIBUTES = {
     "fill",
@@ -97,20 +102,26 @@ def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    text = re.sub(r'(\bid="|="url\(#|="#|url\(#)', lambda m: m.group(1) + prefix + "-", text)
-    text = _STYLE.sub(lambda match: _as_attributes(match.group(1)), text)
+    text = _TAG.sub(lambda match: _plain_tag(match.group(), prefix), text)
     text = re.sub(r"<defs>\s*</defs>", "", text)
     text = re.sub(r"\n\s*", "\n", text).strip()
     head, body = text.split(">", 1)
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', head)
     assert size is not None
     width, height = size.groups()
-    names = f'<title id="{prefix}-title">{escape(title)}</title><desc id="{prefix}-desc">{escape(description)}</desc>'
+    names = f'<title id="{prefix}-title">{escape(visible(title))}</title>'
+    names += f'<desc id="{prefix}-desc">{escape(visible(description))}</desc>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="chart" role="img" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-labelledby="{prefix}-title {prefix}-desc">'
         f"{names}{body}"
     )
+
+
+def _plain_tag(tag: str, prefix: str) -> str:
+    """Prefix a tag's ids and references, and turn its style into attributes; names between the tags stay as they are."""
+    tag = _REFERENCE.sub(lambda match: match.group(1) + prefix + "-", tag)
+    return _STYLE.sub(lambda match: _as_attributes(match.group(1)), tag)
 
 
 def _as_attributes(style: str) -> str:

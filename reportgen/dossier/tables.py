@@ -220,16 +220,21 @@ def _interval(row: Measured | None, scale: Scale) -> Cell:
 
 
 def _deviation(row: Measured | None) -> Cell:
-    if row is None or math.isnan(row.relative_pct):
-        return Cell((), -math.inf, "not known", "a single run has no deviation")
+    if row is None or not row.known:
+        return Cell(("",), -math.inf)
+    if math.isnan(row.relative_pct):
+        why = "a single run has no deviation" if row.runs < 2 else "its mean is 0"
+        return Cell((), -math.inf, "not known", why)
     return Cell(
         (figure(row.relative_pct, "%", row.source("RelativeStdDevPct"), spread=row.relative_pct),), row.relative_pct
     )
 
 
 def _verdict(row: Measured | None) -> Cell:
-    if row is None or row.stable is None:
-        return Cell(("one run: cannot tell",), 2)
+    if row is None or not row.known:
+        return Cell(("",), 3)
+    if row.stable is None:
+        return Cell(("one run: cannot tell" if row.runs < 2 else "mean 0: cannot tell",), 2)
     return Cell(("stable",), 0) if row.stable else Cell((), 1, "unstable", "relative deviation of 2 % or more")
 
 

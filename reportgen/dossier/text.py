@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 import unicodedata
 from collections.abc import Iterable
@@ -10,13 +11,15 @@ from dataclasses import dataclass
 
 from reportgen.dossier.model import Figure, Name, Part, Sentence
 
-# Longest first: the unit in which the largest value of a column is at least 1.
+# Longest first.
 _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "ns": (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)),
     "byte": (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
     "hz": (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)),
     "byte/s": (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
 }
+# Splits a C++ name at its brackets, operators and arrows left whole.
+_BRACKETS = re.compile(r"(operator\s*(?:<=>|<<=?|>>=?|->\*?|<=|>=|<|>|\(\))|->\*?|[<>()])")
 _DIGITS = 4
 _MOST_DIGITS = 5
 
@@ -61,6 +64,7 @@ def number(value: float, decimals: int, percent: bool = False) -> str:
         return "not known"
     if math.isinf(value):
         return "infinite"
+    value += 0.0  # -0 is 0
     for more in range(decimals, 18):
         text = f"{value:,.{more}f}".replace(",", " ")
         rounded = float(f"{value:.{more}f}")
@@ -79,8 +83,8 @@ def exact(value: float, unit: str) -> str:
 def figure(value: float, unit: str, source: str, scale: Scale | None = None, spread: float = math.nan) -> Figure:
     """Make a figure of `value` in the base unit `unit`; `spread` is its interval's half-width in the same unit."""
     chosen = scale or scale_for([value], unit)
-    scaled = value / chosen.factor
-    whole = scaled == round(scaled) and chosen.factor == 1 and not spread > 0
+    scaled = float(value) / chosen.factor
+    whole = scaled.is_integer() and chosen.factor == 1 and not spread > 0
     decimals = 0 if whole else decimals_for(scaled, spread / chosen.factor)
     return Figure(value, number(scaled, decimals, chosen.unit == "%"), chosen.unit, exact(value, unit), source)
 
@@ -145,20 +149,20 @@ def shorten(name: str, longest: int = 64) -> Name:
 
 
 def _without_arguments(name: str) -> str:
-    """Put … in place of what stands in the outermost brackets, < > first, then ( )."""
+    """Put … in place of what stands in the outermost brackets; the signs of an operator's name are no brackets."""
     out: list[str] = []
     depth = 0
-    for character in name:
-        if character in "<(":
+    for part in _BRACKETS.split(name):
+        if part in ("<", "("):
             if not depth:
-                out.append(character + "…")
+                out.append(part + "…")
             depth += 1
-        elif character in ">)":
+        elif part in (">", ")"):
+            if depth == 1:
+                out.append(part)
             depth = max(0, depth - 1)
-            if not depth:
-                out.append(character)
         elif not depth:
-            out.append(character)
+            out.append(part)
     return "".join(out)
 
 
