@@ -37,7 +37,7 @@ test: pango $(DEV_STAMP) ## Run the tests; of the long ones, a tenth that is alw
 check: pango $(DEV_STAMP) ## Check style, types, who imports whom, and what the committed files may hold
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy .ci/*.py
 	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/python .ci/docs.py --check
 	@$(BIN)/python .ci/check_tree.py

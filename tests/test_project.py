@@ -145,7 +145,7 @@ def test_no_module_uses_another_s_private_names() -> None:
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Return the same wheel, built twice."""
-    built = []
+    built: list[Path] = []
     for _ in range(2):
         folder = tmp_path_factory.mktemp("wheel")
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]

@@ -269,7 +269,8 @@ def _derive(measured: pd.DataFrame, formula: Formula) -> pd.DataFrame:
     metric = measured["metric"].astype("object")
     chosen = metric.isin(needed).to_numpy() & (measured["state"] == "ok").to_numpy()
     values = _numbers(measured.iloc[first], params)
-    for group, name, value in zip(number[chosen], metric[chosen], measured["value"].to_numpy()[chosen], strict=True):
+    read = zip(number[chosen].tolist(), metric[chosen], measured["value"].to_numpy()[chosen].tolist(), strict=True)
+    for group, name, value in read:
         values[group][name] = value
         if name == derive.TIME:
             values[group]["time"] = value / 1e9

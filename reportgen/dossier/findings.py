@@ -10,17 +10,18 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from reportgen.analysis import bottleneck, groups
+from reportgen.analysis import bottleneck, groups, statistics
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.analysis.processed import SM_CLOCK
 from reportgen.analysis.statistics import Ratio
 from reportgen.dossier.model import Figure, Finding, Sentence
-from reportgen.dossier.text import Scale, count, figure, keep_together, listed, number, plural, say, shorten
+from reportgen.dossier.text import Scale, count, figure, keep_together, listed, number, plural, say, shorten, visible
 
 MOST = 7
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
 _WORTH_SAYING = 0.03
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,30 @@ def find(all_groups: Iterable[tuple[Group, str]], why: bool = True, most: int = 
 
     What limits a kernel is shown in a block of its own, `<id>-why`, when the dossier has that part (`why`).
     """
-    found = [w for group, target in all_groups for rule in RULES for w in rule(group, target)]
+    together = list(all_groups)
+    found = [
+        replace(w, finding=replace(w.finding, sentence=(*_of(group, [g for g, _ in together]), *w.finding.sentence)))
+        for group, target in together
+        for rule in RULES
+        for w in rule(group, target)
+    ]
     ordered = sorted(enumerate(found), key=lambda item: (-item[1].weight, item[0]))
     chosen = [weighed.finding for _, weighed in ordered[:most]]
     return tuple(replace(f, target=f"{f.target}-why") if why and f.rule == "limited" else f for f in chosen)
 
 
+def _of(group: Group, together: Sequence[Group]) -> Sentence:
+    """Say what a finding is of where a dossier holds several benchmarks or workloads: the same names may stand in each."""
+    said = [visible(group.benchmark)] if len({(g.suite, g.benchmark) for g in together}) > 1 else []
+    said += [f"by {visible(group.workload)}"] if len({g.workload for g in together}) > 1 else []
+    return (f"{', '.join(said)}: ",) if said else ()
+
+
 def fastest(group: Group, target: str) -> Iterator[Weighed]:
-    """Say which annotation is fastest at the largest configuration and by how much."""
+    """Say which annotation is fastest at the largest configuration and by how much.
+
+    Silent without an interval, when it holds 1, and when the difference is under two ticks of the timer.
+    """
     rivals = [cases for cases in group.rivals() if sum(case.time is not None for case in cases) >= 2]
     if not rivals:
         return
@@ -57,7 +74,7 @@ def fastest(group: Group, target: str) -> Iterator[Weighed]:
     best_time = best.time
     if ratio is None or best_time is None or ratio.value - 1 < _WORTH_SAYING:
         return
-    if ratio.interval is not None and ratio.interval.low <= 1:
+    if ratio.interval is None or ratio.interval.low <= 1 or _time(slowest) - _time(best) < 2 * _tick(group):
         return
     sentence = say(
         "{best} takes {time}{speed}{at}, {times} times as fast as {other} ({interval}{how}).",
@@ -73,6 +90,10 @@ def fastest(group: Group, target: str) -> Iterator[Weighed]:
     yield Weighed(90 + min(9.0, math.log2(ratio.value)), Finding("fastest", sentence, target))
 
 
+def _tick(group: Group) -> float:
+    return statistics.tick([v for case in group.cases for v in case.runs.get(TIME, {}).values()]) or 0.0
+
+
 def _speed(case: Case, group: Group) -> Sentence:
     row = next((found for name in group.derived if (found := case.get(name)) is not None), None)
     if row is None or ":" in row.metric:
@@ -82,7 +103,7 @@ def _speed(case: Case, group: Group) -> Sentence:
 
 def limited(group: Group, target: str) -> Iterator[Weighed]:
     """Say what limits each annotation at its largest configuration."""
-    said: list[Sentence] = []
+    judged: list[tuple[Case, Sentence]] = []
     for annotation in group.annotations:
         case = group.at(annotation)[-1]
         verdict = bottleneck.judge({name: case.value(name) for name in case.metrics})
@@ -90,26 +111,24 @@ def limited(group: Group, target: str) -> Iterator[Weighed]:
             continue
         sm = figure(verdict.sm_pct, "%", case.metrics[verdict.sm_metric].source())
         dram = figure(verdict.dram_pct, "%", case.metrics[verdict.dram_metric].source())
-        said.append(
-            say(
-                "{name} by {limit} (SM {sm}, DRAM {dram})",
-                name=shorten(annotation, 40),
-                limit=verdict.limit,
-                sm=sm,
-                dram=dram,
-            )
-        )
-    if not said:
+        name = shorten(annotation, 40)
+        judged.append((case, (name, f" by {verdict.limit} (SM ", sm, ", DRAM ", dram, ")")))
+    if not judged:
         return
-    at = _at(group.at(group.annotations[-1])[-1]) if group.axis else ()
-    joined: Sentence = tuple(part for index, s in enumerate(said[:4]) for part in ((", ", *s) if index else s))
-    more = (f", and {len(said) - 4} more below",) if len(said) > 4 else ()
+    one = all(case.params == judged[0][0].params for case, _ in judged)
+    at = _at(judged[0][0]) if one else ()
+    said = [s if one else (s[0], *_at(case), *s[1:]) for case, s in judged]
+    joined: Sentence = tuple(
+        part for index, s in enumerate(said[:_MOST_NAMED]) for part in ((", ", *s) if index else s)
+    )
+    left = len(said) - _MOST_NAMED
+    more = (", and ", count(left, "count(annotations)"), " more below") if left > 0 else ()
     sentence = say(
         "What limits it{at}: {joined}{more}; throughputs in percent of their sustained peak ({backend}, {scenario}).",
         at=at,
         joined=joined,
         more=more,
-        backend=group.backend,
+        backend=visible(group.backend),
         scenario=_scenario(group),
     )
     yield Weighed(70, Finding("limited", sentence, target))
@@ -124,10 +143,14 @@ def fused(group: Group, target: str) -> Iterator[Weighed]:
         least = min(known, key=lambda case: case.value(READ))
         most = max(known, key=lambda case: case.value(READ))
         kernels = least.metrics[READ].kernels, most.metrics[READ].kernels
+        ratio = groups.ratio(most, least, READ)
+        if ratio is None or ratio.interval is None or ratio.interval.low <= 1:
+            continue
         saved = 1 - least.value(READ) / most.value(READ)
         if saved < _WORTH_SAYING or not _always_fewer(group, least.annotation, most.annotation):
             continue
         first, second = least.metrics[READ], most.metrics[READ]
+        fewest = min(first, second, key=lambda row: row.runs)
         pair = f"share_saved({first.source()},{second.source()})"
         sentence = say(
             "{least} reads {a} from DRAM where {most} reads {b}: {share} fewer, in {k} {word} instead of {m}{at} (n = {n} runs, {backend}, {scenario}).",
@@ -140,8 +163,8 @@ def fused(group: Group, target: str) -> Iterator[Weighed]:
             word=plural(kernels[0], "kernel"),
             m=count(kernels[1], second.source("NumKernels")),
             at=_at(least),
-            n=count(min(first.runs, second.runs), first.source("NumRuns")),
-            backend=group.backend,
+            n=count(fewest.runs, fewest.source("NumRuns")),
+            backend=visible(group.backend),
             scenario=_scenario(group),
         )
         yield Weighed(80 + saved * 10, Finding("fused", sentence, target))
@@ -159,22 +182,37 @@ def _always_fewer(group: Group, fewer: str, more: str) -> bool:
 
 
 def several_kernels(group: Group, target: str) -> Iterator[Weighed]:
-    """Say where a region launched more than one kernel while it launched one elsewhere."""
+    """Say where a region launched more kernels than it did elsewhere."""
     for annotation in group.annotations:
-        timed = [(case, case.metrics[TIME]) for case in group.at(annotation) if TIME in case.metrics]
-        numbers = {row.kernels for _, row in timed}
-        if len(numbers) < 2:
+        timed = [(case, row) for case in group.at(annotation) if (row := case.time) is not None]
+        if len({row.kernels for _, row in timed}) < 2:
             continue
-        split = [(case, row) for case, row in timed if row.kernels > 1]
-        where = keep_together(listed(case.configuration for case, _ in split[:4]))
+        least = min((row for _, row in timed), key=lambda row: row.kernels)
+        split = [(case, row) for case, row in timed if row.kernels > least.kernels]
         sentence = say(
             "{name} launches {k} kernels at {where} and {one} elsewhere; their times and bytes are added for each run.",
             name=shorten(annotation, 40),
-            k=count(split[0][1].kernels, split[0][1].source("NumKernels")),
-            where=where,
-            one=count(min(numbers), next(row.source("NumKernels") for _, row in timed if row.kernels == min(numbers))),
+            k=_from_to([row for _, row in split]),
+            where=_where([case for case, _ in split]),
+            one=count(least.kernels, least.source("NumKernels")),
         )
         yield Weighed(50, Finding("several-kernels", sentence, target))
+
+
+def _from_to(rows: Sequence[Measured]) -> Sentence:
+    least, most = min(rows, key=lambda row: row.kernels), max(rows, key=lambda row: row.kernels)
+    first = count(least.kernels, least.source("NumKernels"))
+    if least.kernels == most.kernels:
+        return (first,)
+    return (first, " to ", count(most.kernels, most.source("NumKernels")))
+
+
+def _where(cases: Sequence[Case]) -> Sentence:
+    names = [keep_together(visible(case.configuration)) for case in cases[:_MOST_NAMED]]
+    left = len(cases) - len(names)
+    if not left:
+        return (listed(names),)
+    return (f"{', '.join(names)} and ", count(left, "count(configurations)"), f" {plural(left, 'configuration')} more")
 
 
 def one_region_many_kernels(group: Group, target: str) -> Iterator[Weighed]:
@@ -186,13 +224,14 @@ def one_region_many_kernels(group: Group, target: str) -> Iterator[Weighed]:
         if row is None or row.kernels < 2:
             continue
         sentence = say(
-            "{name} takes {time} in {k} kernels (sum of kernel times, n = {n} {runs}, {backend}, {scenario}).",
+            "{name} takes {time}{at} in {k} kernels (sum of kernel times, n = {n} {runs}, {backend}, {scenario}).",
             name=shorten(case.annotation, 40),
+            at=_at(case),
             time=figure(row.mean, row.unit, row.source(), spread=row.half),
             k=count(row.kernels, row.source("NumKernels")),
             n=count(row.runs, row.source("NumRuns")),
             runs=plural(row.runs, "run"),
-            backend=group.backend,
+            backend=visible(group.backend),
             scenario=_scenario(group),
         )
         yield Weighed(60, Finding("region", sentence, target))
@@ -213,7 +252,7 @@ def alone(group: Group, target: str) -> Iterator[Weighed]:
         at=_at(case),
         n=count(row.runs, row.source("NumRuns")),
         runs=plural(row.runs, "run"),
-        backend=group.backend,
+        backend=visible(group.backend),
         scenario=_scenario(group),
     )
     yield Weighed(60, Finding("alone", sentence, target))
@@ -225,14 +264,14 @@ def clock_moved(group: Group, target: str) -> Iterator[Weighed]:
     if len(clocks) < 2:
         return
     low, high = min(clocks, key=lambda row: row.mean), max(clocks, key=lambda row: row.mean)
-    if high.mean / low.mean - 1 < _WORTH_SAYING:
+    if low.mean <= 0 or high.mean / low.mean - 1 < _WORTH_SAYING:
         return
     scale = Scale("MHz", 1e6)
     sentence = say(
         "The SM clock was not one clock: from {low} to {high} over the rows ({backend}, {scenario}). Times of different rows compare the clock too.",
         low=_clock(low, scale),
         high=_clock(high, scale),
-        backend=group.backend,
+        backend=visible(group.backend),
         scenario=_scenario(group),
     )
     yield Weighed(40, Finding("clock", sentence, target))
@@ -251,11 +290,11 @@ def _at(case: Case) -> Sentence:
         return ()
     parts: list[str | Figure] = [" at "]
     for index, (name, value) in enumerate(case.params):
-        parts.append(keep_together(f"{', ' if index else ''}{name} = "))
-        if isinstance(value, int) and not isinstance(value, bool):
+        parts.append(keep_together(f"{', ' if index else ''}{visible(name)} = "))
+        if isinstance(value, int | float) and not isinstance(value, bool):
             parts.append(Figure(float(value), str(value), "", str(value), f"parameter:{name}"))
         else:
-            parts.append(str(value))
+            parts.append(visible(str(value)))
     return tuple(parts)
 
 
@@ -284,11 +323,11 @@ def how(group: Group, ratio: Ratio, row: Measured) -> Sentence:
     unit = "processes" if ratio.interval and ratio.interval.unit == "process" else plural(n, "run")
     kind = "paired " if ratio.paired and n > 1 else ""
     source = row.source("NumProcesses" if unit == "processes" else "NumRuns")
-    return ("n\u00a0=\u00a0", count(n, source), f" {kind}{unit}, {group.backend}, {_scenario(group)}")
+    return ("n\u00a0=\u00a0", count(n, source), f" {kind}{unit}, {visible(group.backend)}, {_scenario(group)}")
 
 
 def _scenario(group: Group) -> str:
-    return "scenario not recorded" if group.scenario == "not-recorded" else f"scenario {group.scenario}"
+    return "scenario not recorded" if group.scenario == "not-recorded" else f"scenario {visible(group.scenario)}"
 
 
 RULES: Sequence[Rule] = (fastest, fused, limited, one_region_many_kernels, alone, several_kernels, clock_moved)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import matplotlib
 
-from reportgen.evidence.write import make_folder, scratch_folder, write_file
+from reportgen.evidence.write import make_folder, scratch_folder, soft_link, write_file
 
 SANS, BOLD, OBLIQUE, MONO = FACES = (
     "DejaVuSans.ttf",
@@ -80,7 +80,7 @@ def _configuration(scratch: Path) -> Path:
     links, path = scratch / "fonts", scratch / "fonts.conf"
     make_folder(links)
     for face in FACES:
-        (links / face).symlink_to(folder() / face)
+        soft_link(folder() / face, links / face)
     write_file(
         path,
         '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">\n'

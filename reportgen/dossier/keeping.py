@@ -78,13 +78,16 @@ def evidence(bundle: Bundle, tier: Tier, beside: str) -> tuple[EvidenceFile, ...
 
 def _evidence_file(bundle: Bundle, file: BundleFile, tier: Tier, beside: str) -> EvidenceFile:
     how: Published = "as is" if tier == "full" else published(file.path)
+    digest = sha256(redact(file.path, bundle.read(file.path))).hexdigest() if how == "redacted" else ""
+    if digest == file.sha256:  # there was nothing to hide
+        how, digest = "as is", ""
     return EvidenceFile(
         path=visible(file.path),
         role=next((role for prefix, role in _ROLES if file.path.startswith(prefix)), "the bag's own"),
         size=figure(float(file.size), "byte", f"file:{file.path}.bytes"),
         sha256=file.sha256,
         published=how,
-        published_sha256=sha256(redact(file.path, bundle.read(file.path))).hexdigest() if how == "redacted" else "",
+        published_sha256=digest,
         href=f"{beside}/{quote(file.path)}" if beside and how != "withheld" else "",
     )
 

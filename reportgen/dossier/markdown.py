@@ -51,7 +51,7 @@ def _table(table: Table) -> Iterable[str]:
     for row in table.rows:
         yield _row([_cell(cell) for cell in row])
     if table.left_out:
-        yield from ("", f"{table.left_out} more rows stand in `{table.data_name.replace('`', "'")}`.")
+        yield from ("", f"{table.left_out} more rows stand in `{table.data_name}`.")
     yield ""
 
 

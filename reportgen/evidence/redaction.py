@@ -24,7 +24,7 @@ Published = Literal["as is", "withheld", "redacted"]
 # The keys of a plan that say what was measured and how; any other may hold a path, a name or a command.
 PLAN_KEYS = frozenset(
     (
-        *("annotations", "backends", "benchmarks", "cache", "clocks", "configurations", "flush_bytes"),
+        *("annotations", "backends", "benchmarks", "cache", "clocks", "configurations", "files", "flush_bytes"),
         *("flush_granularity", "formulas", "heat", "kind", "metrics", "processes", "quick", "replay", "runs", "sass"),
         *("scenario", "scenarios", "seed", "select", "thermal", "timeout_s", "threshold", "warmup", "workload"),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -182,11 +181,7 @@ def _link(entry: index.Entry, public: Path, unfinished: Path) -> None:
     """Carry a dossier over from the earlier build, by hard links where the file system has them."""
     for name in entry.files:
         source, target = public / entry.path / name, unfinished / entry.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source, target)
-        except OSError:
-            write.copy_file(source, target, durable=False)
+        write.link_file(source, target)
 
 
 def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:

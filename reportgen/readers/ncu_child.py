@@ -12,7 +12,6 @@ import resource
 import struct
 import sys
 from array import array
-from pathlib import Path
 from typing import IO, Any
 
 _LENGTHS = struct.Struct("<QQ")

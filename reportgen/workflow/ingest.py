@@ -110,13 +110,21 @@ def ingest(
 
 
 def _names(paths: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Give each file its name in the bundle; files of one name from several folders get the folder's name ahead."""
-    unique = list(dict.fromkeys(paths))
-    counts = Counter(path.name.casefold() for path in unique)
+    """Give each file its name in the bundle; files of one name get their number ahead."""
+    unique = [(path, _safe(path.name)) for path in dict.fromkeys(paths)]
+    counts = Counter(bundle.folded_name(name) for _, name in unique)
     return [
-        (path, f"import/{path.name}" if counts[path.name.casefold()] == 1 else f"import/{index}/{path.name}")
-        for index, path in enumerate(unique)
+        (path, f"import/{name}" if counts[bundle.folded_name(name)] == 1 else f"import/{index}/{name}")
+        for index, (path, name) in enumerate(unique)
     ]
+
+
+def _safe(name: str) -> str:
+    """Return a file's own name where it is safe on any system, else a name made of it."""
+    try:
+        return bundle.check_name(name) if "%" not in name else bundle.slug(name)
+    except UserError:
+        return bundle.slug(name)
 
 
 def _read(path: Path, name: str, kind: str | None, session: Path | None) -> _File:

@@ -70,7 +70,7 @@ class TestScrub:
         [
             ("cannot open /home/ada/x.py: no", "cannot open withheld: no"),
             ("'/tmp/share/matmul'", "'withheld'"),
-            ("in ~/work/x", "in withheld"),
+            ("in ~/work-x", "in withheld"),
             (r"C:\Users\ada\x.txt is gone", "withheld is gone"),
             ("at 192.0.2.2.", "at withheld."),
             ("192.0.2.2, fd00::2, fe80::fc:ff:fe00:1%eth0", "withheld, withheld, withheld"),

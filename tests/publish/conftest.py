@@ -21,7 +21,8 @@ class Renderer:
     title: str = ""
     fails: dict[str, Exception] = field(default_factory=dict)
 
-    def __call__(self, bundle: Path, tier: str, paper: str, formats: tuple[str, ...]) -> dict[str, bytes]:
+    def __call__(self, bundle: Path, tier: str, paper: str, formats: tuple[str, ...], beside: str) -> dict[str, bytes]:
+        assert beside == "evidence"
         self.asked.append((bundle.name, tier, paper, formats))
         if bundle.name in self.fails:
             raise self.fails[bundle.name]

@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import re
+import statistics as plain
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from reportgen.analysis import combine, processed
+from reportgen.analysis.derive import TIME
+from reportgen.evidence import samples
+from reportgen.evidence.bundle import Formula
+from reportgen.evidence.errors import UserError
+from reportgen.evidence.provenance import Fact, from_facts
+from reportgen.readers import ncu_rep
+from tests.analysis.building import CLOCK, READ, SM, run, runs, table
+
+DATA = Path(__file__).parent.parent / "data"
+DESIGNED = [
+    *("Annotation", "n", "dtype", "AvgValue", "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper"),
+    *("RelativeStdDevPct", "StableMeasurement", "Metric", "Unit", "Kernel", "GPU", "Host", "ComputeClock"),
+    *("MemoryClock", "Median", "Q1", "Q3", "NumProcesses", "SMClockObserved", "NumKernels", "Backend", "Workload"),
+    *("Scenario", "State"),
+]
+TFLOPS = Formula("TFLOP/s", "2*n**3 / time / 1e12", "TFLOP/s")
+
+
+def only(frame: pd.DataFrame, **where: Any) -> dict[str, Any]:
+    for column, wanted in where.items():
+        frame = frame[frame[column] == wanted]
+    assert len(frame) == 1
+    return {str(k): v for k, v in frame.iloc[0].items()}
+
+
+def test_the_columns_stand_in_the_order_that_is_documented() -> None:
+    got = processed.table(table(runs({TIME: [1.0]}, n=512, dtype="fp16")))
+    assert list(got.columns) == [*DESIGNED, "Suite", "Benchmark", "Reason", "Row"]
+    docs = (DATA.parent.parent / "docs" / "columns.md").read_text(encoding="utf-8")
+    described = docs[docs.index("## The processed table") :]
+    for column in got.columns:
+        assert column in {"n", "dtype"} or f"`{column}`" in described, column
+
+
+def test_a_row_says_what_its_runs_say() -> None:
+    times = [1056.0, 1024.0, 1152.0, 1088.0, 1056.0]
+    got = only(processed.table(table(runs({TIME: times}, n=512, dtype="fp16"))), Metric=TIME)
+    low, high = stats.t.interval(0.95, 4, loc=plain.mean(times), scale=stats.sem(times))
+    want = {
+        "Annotation": "fp32",
+        "n": 512,
+        "dtype": "fp16",
+        "AvgValue": 1075.2,
+        "StdDev": float(f"{plain.stdev(times):.12g}"),
+        "MinValue": 1024.0,
+        "MaxValue": 1152.0,
+        "NumRuns": 5,
+        "CI95_Lower": float(f"{low:.12g}"),
+        "CI95_Upper": float(f"{high:.12g}"),
+        "RelativeStdDevPct": float(f"{100 * plain.stdev(times) / 1075.2:.12g}"),
+        "StableMeasurement": False,
+        "Unit": "ns",
+        "Kernel": "void k<a, b>(float*)",
+        "Median": 1056.0,
+        "Q1": 1056.0,
+        "Q3": 1088.0,
+        "NumProcesses": 1,
+        "NumKernels": 1,
+        "Backend": "ncu",
+        "Workload": "kernel",
+        "Scenario": "default",
+        "State": "ok",
+        "Reason": "",
+        "Suite": "matmul",
+        "Benchmark": "square",
+        "GPU": "",
+        "Host": "",
+    }
+    assert {name: got[name] for name in want} == want
+
+
+def test_there_is_one_row_for_each_annotation_configuration_metric_and_scenario_in_order_of_the_samples() -> None:
+    rows = [
+        row
+        for scenario in ("strict", "default")
+        for annotation in ("b", "a")
+        for n in (1024, 512)
+        for row in runs({TIME: [1.0, 2.0, 3.0], READ: [5.0, 5.0, 5.0]}, n=n, annotation=annotation, scenario=scenario)
+    ]
+    got = processed.table(table(rows))
+    place = list(zip(got["Scenario"], got["Annotation"], got["n"], got["Metric"], strict=True))
+    want = [(s, a, n, m) for s in ("strict", "default") for a in ("b", "a") for n in (1024, 512) for m in (TIME, READ)]
+    assert place == want
+    assert got["Row"].is_unique
+
+
+def test_only_runs_that_are_ok_count_and_the_rest_is_told() -> None:
+    rows = runs({TIME: [100.0, "the launch failed", 104.0]})
+    got = only(processed.table(table(rows)), Metric=TIME)
+    assert (got["NumRuns"], got["AvgValue"], got["State"]) == (2, 102.0, "ok")
+    assert got["Reason"] == "1 of 3 runs failed: the launch failed"
+    assert math.isnan(got["CI95_Lower"])
+
+
+def test_a_row_without_any_good_run_has_its_state_and_no_value() -> None:
+    got = only(processed.table(table(runs({TIME: ["out of memory", "out of memory"]}))), Metric=TIME)
+    assert (got["State"], got["Reason"], got["NumRuns"]) == ("failed", "out of memory", 0)
+    assert math.isnan(got["AvgValue"])
+    assert got["StableMeasurement"] is None
+
+
+def test_one_run_has_neither_deviation_nor_interval_nor_a_say_on_stability() -> None:
+    got = only(processed.table(table(runs({TIME: [100.0]}))), Metric=TIME)
+    assert [math.isnan(got[c]) for c in ("StdDev", "RelativeStdDevPct", "CI95_Lower", "CI95_Upper")] == [True] * 4
+    assert got["StableMeasurement"] is None
+
+
+def test_three_processes_give_the_interval() -> None:
+    rows = [row for p in range(3) for row in runs({TIME: [100.0 + p, 102.0 + p]}, process=p)]
+    got = only(processed.table(table(rows)), Metric=TIME)
+    low, _ = stats.t.interval(0.95, 2, loc=102.0, scale=stats.sem([101.0, 102.0, 103.0]))
+    assert (got["NumProcesses"], got["NumRuns"]) == (3, 6)
+    assert got["CI95_Lower"] == float(f"{low:.12g}")
+
+
+def test_rows_of_unequal_runs_keep_to_themselves() -> None:
+    rows = [
+        row for n, values in ((1, [1.0]), (2, [2.0, 4.0]), (3, [3.0, 6.0, 9.0])) for row in runs({TIME: values}, n=n)
+    ]
+    got = processed.table(table(rows))
+    assert list(got["AvgValue"]) == [1.0, 3.0, 6.0]
+    assert list(got["NumRuns"]) == [1, 2, 3]
+
+
+def test_a_derived_metric_is_evaluated_for_each_run_and_then_averaged() -> None:
+    times = [1000.0, 2000.0, 4000.0]
+    got = only(processed.table(table(runs({TIME: times}, n=512)), [TFLOPS]), Metric="TFLOP/s")
+    each = [2 * 512**3 / (t * 1e-9) / 1e12 for t in times]
+    assert got["AvgValue"] == float(f"{plain.mean(each):.12g}")
+    assert got["StdDev"] == float(f"{plain.stdev(each):.12g}")
+    assert (got["Unit"], got["NumRuns"], got["State"], got["n"]) == ("TFLOP/s", 3, "ok", 512)
+
+
+def test_a_derived_metric_takes_the_time_of_all_kernels_of_the_region() -> None:
+    rows = [*run({TIME: 1000.0, READ: 10.0}, 0, 0, kernel="a"), *run({TIME: 3000.0, READ: 30.0}, 0, 1, kernel="b")]
+    got = only(processed.table(table(rows), [Formula("B/s", f"{READ} / time", "B/s")]), Metric="B/s")
+    assert got["AvgValue"] == 40 / 4e-6
+    assert (got["NumKernels"], got["Kernel"]) == (2, "a|b")
+
+
+def test_a_formula_without_its_metric_gives_a_dropped_row_with_the_reason() -> None:
+    got = only(processed.table(table(runs({READ: [1.0]}, n=2)), [TFLOPS]), Metric="TFLOP/s")
+    assert (got["State"], got["NumRuns"]) == ("dropped", 0)
+    assert got["Reason"] == "the formula needs time, which this run does not have"
+    got = only(processed.table(table(runs({TIME: [0.0]}, n=2)), [TFLOPS]), Metric="TFLOP/s")
+    assert (got["State"], got["Reason"]) == ("dropped", "the formula has no value here")
+
+
+def test_the_word_time_is_the_kernels_time_and_never_a_parameter() -> None:
+    got = only(processed.table(table(runs({READ: [1.0]}, time=7)), [Formula("x", "time", "s")]), Metric="x")
+    assert got["State"] == "dropped"
+    got = only(processed.table(table(runs({TIME: [5.0]}, time=7)), [Formula("x", "time", "s")]), Metric="x")
+    assert got["AvgValue"] == 5e-9
+
+
+def test_a_failed_run_is_in_no_derived_mean() -> None:
+    got = only(processed.table(table(runs({TIME: [1000.0, "boom", 1000.0]}, n=8)), [TFLOPS]), Metric="TFLOP/s")
+    assert got["NumRuns"] == 2
+    assert got["Reason"].startswith("1 of 3 runs dropped: the formula needs time")
+
+
+@pytest.mark.parametrize("name", ["Metric", "AvgValue", "Annotation", "Row", "Scenario", "GPU"])
+def test_a_parameter_by_the_name_of_a_column_is_an_error(name: str) -> None:
+    with pytest.raises(UserError, match=re.escape(f"the parameter '{name}' has the name of a column")):
+        processed.table(table(runs({TIME: [1.0]}, **{name: 1})))
+
+
+@pytest.mark.parametrize("formulas", [[Formula(TIME, "1", "")], [TFLOPS, TFLOPS]])
+def test_two_metrics_of_one_name_are_an_error(formulas: list[Formula]) -> None:
+    with pytest.raises(UserError, match="two metrics by the name"):
+        processed.table(table(runs({TIME: [1.0]}, n=1)), formulas)
+
+
+def test_twelve_digits_are_kept_and_equal_values_have_no_deviation() -> None:
+    third = 1000 / 3
+    got = only(processed.table(table(runs({TIME: [third] * 3}))), Metric=TIME)
+    assert (got["AvgValue"], got["MinValue"], got["StdDev"]) == (333.333333333, 333.333333333, 0.0)
+    assert (got["CI95_Lower"], got["CI95_Upper"], got["RelativeStdDevPct"]) == (333.333333333, 333.333333333, 0.0)
+    assert got["StableMeasurement"] is True
+
+
+def test_a_row_is_known_by_a_digest_of_its_identity() -> None:
+    rows = runs({TIME: [1.0, 2.0]}, n=512, dtype="größe")
+    got = only(processed.table(table(rows)), Metric=TIME)
+    identity = ["matmul", "square", "ncu", "kernel", "default", "512", '"größe"', "fp32", TIME]
+    text = json.dumps(identity, ensure_ascii=False).encode()
+    assert got["Row"] == hashlib.sha256(text).hexdigest()[:12]
+    other = processed.table(table([*runs({READ: [1.0]}, n=1, dtype="x"), *reversed(rows)]))
+    assert only(other, Metric=TIME)["Row"] == got["Row"]
+
+
+def test_the_clock_that_was_seen_stands_in_every_row_of_its_case() -> None:
+    rows = [*runs({TIME: [1.0, 2.0], CLOCK: [1.9e9, 1.7e9]}, n=1), *runs({TIME: [1.0]}, n=2)]
+    got = processed.table(table(rows))
+    assert list(got[got["n"] == 1]["SMClockObserved"]) == [1.8e9, 1.8e9]
+    assert got[got["n"] == 2]["SMClockObserved"].isna().all()
+
+
+def test_the_machine_stands_in_every_row_and_its_clocks_are_in_khz() -> None:
+    facts = from_facts(
+        {
+            "gpu.name": "NVIDIA H200",
+            "host.name": "h",
+            "clocks.sm_rated_hz": 1.98e9,
+            "clocks.memory_rated_hz": 3_201_000_000,
+        },
+        "no",
+        "x",
+    )
+    got = only(processed.table(table(runs({TIME: [1.0]})), provenance=facts), Metric=TIME)
+    assert (got["GPU"], got["Host"], got["ComputeClock"], got["MemoryClock"]) == (
+        "NVIDIA H200",
+        "h",
+        1_980_000.0,
+        3_201_000.0,
+    )
+
+
+def test_clocks_that_two_files_state_differently_are_no_number() -> None:
+    facts = from_facts({"clocks.sm_rated_hz": Fact("1980000000; 1755000000", "", "two files")}, "no", "x")
+    assert only(processed.table(table(runs({TIME: [1.0]})), provenance=facts), Metric=TIME)["ComputeClock"] == ""
+
+
+def test_parameters_keep_their_types() -> None:
+    rows = [row for a in (1, 0.5, True, "1", "", [1, 2], 2**63) for row in runs({TIME: [1.0]}, a=a)]
+    rows += runs({TIME: [1.0]})
+    got = processed.table(table(rows))
+    assert [(type(v), v) for v in got["a"]] == [
+        *((int, 1), (float, 0.5), (bool, True), (str, "1"), (str, '""'), (str, "[1,2]"), (int, 2**63), (str, ""))
+    ]
+    assert processed.table(table(runs({TIME: [1.0]}, n=3)))["n"].dtype == "int64"
+
+
+def test_no_samples_make_an_empty_table() -> None:
+    assert processed.table(table([])).empty
+
+
+# --- a real report, against ncu's own export of it
+
+BASE = DATA / "matmul.raw.base.csv"
+
+
+@pytest.fixture(scope="module")
+def real() -> pd.DataFrame:
+    return ncu_rep.read(DATA / "matmul.ncu-rep", "data/import/matmul.ncu-rep").frame
+
+
+def exported(metric: str) -> dict[tuple[str, int], list[list[float]]]:
+    """Return the values of each run's kernels, by annotation and n, from the CSV alone."""
+    with BASE.open(newline="", encoding="utf-8") as file:
+        head, _, *lines = list(csv.reader(file))
+    ranges, column = next(i for i, h in enumerate(head) if h.startswith("Id:Domain:Start")), head.index(metric)
+    found: dict[tuple[str, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        said = re.search(r"bench:(\w+)\|n=(\d+)\|run=(\d+)", line[ranges])
+        assert said is not None
+        found[said[1], int(said[2])][int(said[3])].append(float(line[column].replace(",", "")))
+    return {place: [values for _, values in sorted(by_run.items())] for place, by_run in found.items()}
+
+
+def test_a_real_report_gives_one_row_for_each_annotation_configuration_and_metric(real: pd.DataFrame) -> None:
+    got = processed.table(real)
+    numbers = real[(real["state"] != "ok").to_numpy() | real["value"].notna().to_numpy()]
+    metrics = numbers["metric"].astype("object").unique()
+    want = {(a, n, m) for a in ("fp32", "fp16") for n in (256, 512, 1024, 2048) for m in metrics}
+    places = list(zip(got["Annotation"], got["n"], got["Metric"], strict=True))
+    assert len(places) == len(want)
+    assert set(places) == want
+    assert set(got[got["State"] == "ok"]["NumRuns"]) == {3}
+
+
+def test_a_real_report_counts_split_k(real: pd.DataFrame) -> None:
+    got = processed.table(real)
+    times = got[got["Metric"] == TIME]
+    counts = dict(zip(zip(times["Annotation"], times["n"], strict=True), times["NumKernels"], strict=True))
+    assert counts == {
+        (a, n): 2 if a == "fp32" and n <= 512 else 1 for a in ("fp32", "fp16") for n in (256, 512, 1024, 2048)
+    }
+
+
+@pytest.mark.parametrize("metric", [TIME, READ])
+def test_a_real_reports_sums_are_those_of_ncus_export(real: pd.DataFrame, metric: str) -> None:
+    got = processed.table(real)
+    for (annotation, n), by_run in exported(metric).items():
+        row = only(got, Annotation=annotation, n=n, Metric=metric)
+        sums = [sum(values) for values in by_run]
+        assert row["AvgValue"] == pytest.approx(plain.fmean(sums), rel=1e-11)
+        assert (row["MinValue"], row["MaxValue"]) == pytest.approx((min(sums), max(sums)), rel=1e-11)
+        if len(set(sums)) > 1:
+            low, high = stats.t.interval(0.95, 2, loc=plain.fmean(sums), scale=stats.sem(sums))
+            assert (row["CI95_Lower"], row["CI95_Upper"]) == pytest.approx((low, high), rel=1e-9)
+        else:
+            assert row["CI95_Lower"] == row["CI95_Upper"] == sums[0]
+
+
+def test_a_real_reports_shares_weigh_by_time(real: pd.DataFrame) -> None:
+    # The export rounds shares to two decimals.
+    got = processed.table(real)
+    times, shares = exported(TIME), exported(SM)
+    for (annotation, n), by_run in shares.items():
+        means = [
+            sum(t * s for t, s in zip(ts, ss, strict=True)) / sum(ts)
+            for ts, ss in zip(times[annotation, n], by_run, strict=True)
+        ]
+        assert only(got, Annotation=annotation, n=n, Metric=SM)["AvgValue"] == pytest.approx(
+            plain.fmean(means), abs=0.006
+        )
+
+
+def test_a_real_reports_launches_differ_where_split_k_does(real: pd.DataFrame) -> None:
+    got = processed.table(real)
+    split = only(got, Annotation="fp32", n=256, Metric="launch__grid_size")
+    assert (split["State"], split["Reason"]) == ("dropped", combine.DIFFERS)
+    whole = only(got, Annotation="fp32", n=2048, Metric="launch__grid_size")
+    assert whole["AvgValue"] == exported("launch__grid_size")["fp32", 2048][0][0]
+
+
+def test_the_table_of_constants_spread_again_is_the_same(real: pd.DataFrame) -> None:
+    raw, constants = samples.split_constants(real)
+    again = processed.table(samples.expand(raw, constants))
+    want = processed.table(real)
+    key = ["Annotation", "n", "Metric"]
+    pd.testing.assert_frame_equal(again.sort_values(key, ignore_index=True), want.sort_values(key, ignore_index=True))
