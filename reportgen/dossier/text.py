@@ -158,7 +158,7 @@ def _without_arguments(name: str) -> str:
                 out.append(part + "…")
             depth += 1
         elif part in (">", ")"):
-            if depth == 1:
+            if depth <= 1:
                 out.append(part)
             depth = max(0, depth - 1)
         elif not depth:

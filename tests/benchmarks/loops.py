@@ -63,7 +63,7 @@ def main() -> None:
     way, path, metrics, warm_up = sys.argv[1:]
     read: Callable[[str, list[str] | None], int] = {"bare": bare, "nsight": nsight}[way]
     wanted = json.loads(metrics)
-    read(warm_up, wanted)
+    read(warm_up, ["gpu__time_duration.sum"])
     clock, cpu = time.perf_counter(), time.process_time()
     count = read(path, wanted)
     print(json.dumps({"wall": time.perf_counter() - clock, "cpu": time.process_time() - cpu, "values": count}))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from reportgen.analysis.bottleneck import judge
+from tests.analysis.building import DRAM, SM
+
+FULL_SET = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+
+
+@pytest.mark.parametrize(
+    ("sm", "dram", "limit"),
+    [
+        (92.0, 30.0, "compute"),
+        (30.0, 92.0, "memory"),
+        (20.0, 30.0, "latency"),
+        (59.99, 59.99, "latency"),
+        (60.0, 10.0, "compute"),
+        (10.0, 60.0, "memory"),
+        (80.0, 79.0, "compute"),
+        (0.0, 0.0, "latency"),
+        (math.nan, 92.0, "not known"),
+        (92.0, math.nan, "not known"),
+        (math.nan, math.nan, "not known"),
+    ],
+)
+def test_the_busier_unit_decides_from_sixty_percent_on(sm: float, dram: float, limit: str) -> None:
+    assert judge({SM: sm, DRAM: dram}).limit == limit
+
+
+def test_what_was_not_measured_is_not_known_and_never_0() -> None:
+    got = judge({SM: 92.0})
+    assert got.limit == "not known"
+    assert math.isnan(got.dram_pct)
+    assert got.dram_metric == ""
+    assert judge({}).limit == "not known"
+
+
+def test_a_full_sets_metric_stands_in_for_the_one_asked_for_by_name() -> None:
+    got = judge({SM: 10.0, FULL_SET: 70.0})
+    assert (got.limit, got.dram_pct, got.dram_metric) == ("memory", 70.0, FULL_SET)
+    both = judge({SM: 10.0, FULL_SET: 70.0, DRAM: 65.0})
+    assert (both.dram_pct, both.dram_metric) == (65.0, DRAM)
+    nothing = judge({SM: 10.0, FULL_SET: 70.0, DRAM: math.nan})
+    assert nothing.dram_metric == FULL_SET
