@@ -25,6 +25,7 @@ from reportgen.dossier.text import Scale, clip, scale_for, shorten
 
 WIDTH = 7.4
 _ROW = 0.30
+_LOWEST = 1.0
 _LONGEST_AXIS = 80
 
 
@@ -157,7 +158,7 @@ def speedups(
         _name_axis(axes, f"times as fast as {clip(baseline, 40)}")
         _end_labels(axes, labels)
         drawn = svg.export(canvas, prefix, title, describe)
-    table: list[list[Any]] = [["annotation", group.axis, "baseline", "ratio", "ci95_low", "ci95_high", "n"]]
+    table: list[list[Any]] = [["annotation", group.axis, "baseline", "ratio", "ci95_low", "ci95_high", "ci95_n"]]
     for a in advantages:
         low, high, n = (
             (a.ratio.interval.low, a.ratio.interval.high, a.ratio.interval.n) if a.ratio.interval else ("", "", "")
@@ -280,6 +281,7 @@ def _distances(values: Sequence[float]) -> list[float]:
 
 
 def _canvas(height: float, left: float, right: float) -> tuple[Canvas, Axes]:
+    height = max(height, _LOWEST)
     canvas = Canvas(figsize=(WIDTH, height))
     canvas.patch.set_alpha(0)
     bottom, top = 0.5, 0.30
@@ -447,7 +449,7 @@ def _data(group: Group, metric: str, rows: Sequence[tuple[Case, Measured]], scal
     head = _params(group)
     unit = f" ({scale.unit})" if scale.unit else ""
     table: list[list[Any]] = [
-        ["annotation", *head, metric + unit, "ci95_low", "ci95_high", "n", "relative_std_dev_pct", "row"]
+        ["annotation", *head, metric + unit, "ci95_low", "ci95_high", "runs", "relative_std_dev_pct", "row"]
     ]
     for case, row in rows:
         known = dict(case.params)

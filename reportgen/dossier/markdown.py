@@ -16,7 +16,7 @@ def render(dossier: Dossier) -> str:
     lines = [
         f"# {_escape(dossier.title)}",
         "",
-        f"{_escape(dossier.gpu)} · {dossier.started} · version `{dossier.version}` · {dossier.status} · reportgen {dossier.reportgen}",
+        f"{_line(_escape(dossier.gpu))} · {dossier.started} · version `{dossier.version}` · {dossier.status} · reportgen {dossier.reportgen}",
         "",
         _line(_sentence(dossier.lead)),
         "",
@@ -24,7 +24,7 @@ def render(dossier: Dossier) -> str:
     lines += [
         "## What this says",
         "",
-        *(f"{i}. {_sentence(f.sentence)}" for i, f in enumerate(dossier.findings, 1)),
+        *(f"{i}. {_line(_sentence(f.sentence))}" for i, f in enumerate(dossier.findings, 1)),
         "",
     ]
     if dossier.cautions:

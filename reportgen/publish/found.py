@@ -24,6 +24,12 @@ class Found:
     start: str  # 20261130T211006Z
     digest: str
     gpu: str
+    measured: tuple[str, ...]  # each backend and scenario: ncu/default
+
+    @property
+    def subject(self) -> tuple[str, str, tuple[str, ...]]:
+        """Return what it shares with the earlier and later bundles that it may be compared with."""
+        return self.suite, self.gpu, self.measured
 
     @property
     def path(self) -> str:

@@ -42,7 +42,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite's dossiers: the newest in full, the earlier ones as a list of links."""
+    """A suite's dossiers of one GPU, backend and scenario: the newest in full, the earlier ones as a list of links."""
 
     name: str
     anchor: str
@@ -57,6 +57,7 @@ class FrontPage:
     title: str
     description: str
     summary: str
+    newest: str  # the date of the newest evidence, which is the site's clock; "" where there is none
     suites: tuple[Suite, ...]
     tier: Tier
     reportgen_version: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -131,7 +132,13 @@ def _open(bag: Path, label: str) -> Found:
         start=bundle.info.start,
         digest=bundle.digest,
         gpu=bundle.provenance.get("gpu.name").text,
+        measured=tuple(sorted({_pair(name) for name in bundle.digests if name.startswith("data/samples/")})),
     )
+
+
+def _pair(name: str) -> str:
+    """Return the `<backend>/<scenario>` of a table's path, `data/samples/<backend>/<scenario>/raw.csv`."""
+    return "/".join(name.split("/")[2:4])
 
 
 def _dossiers(state: _Build, found: list[Found], unfinished: Path) -> None:
@@ -168,11 +175,11 @@ def _dossiers(state: _Build, found: list[Found], unfinished: Path) -> None:
 
 def _formats(found: Iterable[Found], pdf: str) -> list[tuple[Found, tuple[str, ...]]]:
     """Say which formats each bundle gets; `found` begins with the newest."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[object] = set()
     wanted: list[tuple[Found, tuple[str, ...]]] = []
     for one in found:
-        newest = (one.suite, one.gpu) not in seen
-        seen.add((one.suite, one.gpu))
+        newest = one.subject not in seen
+        seen.add(one.subject)
         wanted.append((one, ("html", "pdf") if pdf == "all" or (pdf == "latest" and newest) else ("html",)))
     return wanted
 
@@ -210,16 +217,19 @@ def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:
 
 def front_page(entries: list[index.Entry], config: SiteConfig, tier: Tier, stylesheet: str) -> pages.FrontPage:
     """Return the front page's data; `entries` begin with the newest."""
-    suites: dict[tuple[str, str], list[pages.Card]] = defaultdict(list)
+    # What was measured by another backend or under another scenario is another subject, not an earlier version.
+    suites: dict[tuple[object, ...], list[pages.Card]] = defaultdict(list)
     for entry in entries:
-        suites[entry.suite, entry.summary.gpu].append(card(entry))
+        said = entry.summary
+        suites[entry.suite, said.gpu, said.backends, said.scenarios].append(card(entry))
     return pages.FrontPage(
         title=config.title,
         description=config.description,
         summary=_summary(entries),
+        newest=entries[0].summary.date if entries else "",
         suites=tuple(
-            pages.Suite(suite, f"suite-{number}", cards[0], tuple(cards[1:]))
-            for number, ((suite, _), cards) in enumerate(suites.items(), 1)
+            pages.Suite(str(suite), f"suite-{number}", cards[0], tuple(cards[1:]))
+            for number, ((suite, *_), cards) in enumerate(suites.items(), 1)
         ),
         tier=tier,
         reportgen_version=__version__,
@@ -235,7 +245,7 @@ def _summary(entries: list[index.Entry]) -> str:
     on = gpus[0] if len(gpus) == 1 else f"{', '.join(gpus[:-1])} and {gpus[-1]}"
     dossiers = "1 dossier" if len(entries) == 1 else f"{len(entries):,} dossiers"
     of = "" if suites == len(entries) else f" of {suites} {'suite' if suites == 1 else 'suites'}"
-    return f"{dossiers}{of}, measured on {on}. The newest evidence is of {entries[0].summary.date}."
+    return f"{dossiers}{of}, measured on {on}."
 
 
 def card(entry: index.Entry) -> pages.Card:
@@ -256,12 +266,22 @@ def card(entry: index.Entry) -> pages.Card:
         start=datetime.strptime(entry.start, "%Y%m%dT%H%M%S%z").strftime("%Y-%m-%dT%H:%M:%SZ"),
         status=said.status,
         version=said.version,
-        headline=said.headline,
-        lead=said.lead,
+        headline=unbroken(said.headline),
+        lead=unbroken(said.lead),
         backends=said.backends,
         scenarios=said.scenarios,
         downloads=tuple(downloads),
     )
+
+
+def unbroken(text: str) -> str:
+    """Return a sentence whose figures stay on one line with their units and with their `n =`."""
+    text = re.sub(
+        r"(?<=\d) (?=(?:%|[munp]?s|[kMGT]?B(?:/s)?|[GTP]?FLOP/s|[kMG]?Hz|runs?|times)(?!\w))",
+        "\N{NO-BREAK SPACE}",
+        text,
+    )
+    return re.sub(r"\b(n) = (?=\d)", "\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text)
 
 
 def size(n: int) -> str:

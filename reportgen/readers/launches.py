@@ -50,13 +50,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
+class Message:
     annotation: str
     params: tuple[tuple[str, str], ...]
     run: int | None
 
 
-def parse_message(message: str) -> _Message:
+def parse_message(message: str) -> Message:
     """Parse a range's message by the grammar; what does not keep to it is an annotation as it stands."""
     head, *rest = message.split("|")
     params: list[tuple[str, str]] = []
@@ -64,12 +64,12 @@ def parse_message(message: str) -> _Message:
     for part in rest:
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
-            return _Message(message, (), None)
+            return Message(message, (), None)
         if key == "run" and value.isdecimal():
             run = int(value)
         else:
             params.append((key.strip(), canonical(_value(value))))
-    return _Message(head, tuple(params), run)
+    return Message(head, tuple(params), run)
 
 
 def _value(text: str) -> object:
@@ -113,7 +113,7 @@ def assign(launches: Sequence[Launch]) -> list[Place]:
     return _renumber(places, messages)
 
 
-def _consecutive_runs(messages: Sequence[_Message | None]) -> list[int]:
+def _consecutive_runs(messages: Sequence[Message | None]) -> list[int]:
     """Number the runs: as the message says, else a new one wherever the message changes, else one for each launch."""
     runs: list[int] = []
     counter = -1
@@ -128,7 +128,7 @@ def _consecutive_runs(messages: Sequence[_Message | None]) -> list[int]:
 
 
 def _shapes_of_runs(
-    launches: Sequence[Launch], messages: Sequence[_Message | None], runs: Sequence[int]
+    launches: Sequence[Launch], messages: Sequence[Message | None], runs: Sequence[int]
 ) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     """Tell configurations apart that the messages don't: by kernel and launch shape.
 
@@ -158,7 +158,7 @@ def _shapes_of_runs(
     return told
 
 
-def _renumber(places: list[Place], messages: Sequence[_Message | None]) -> list[Place]:
+def _renumber(places: list[Place], messages: Sequence[Message | None]) -> list[Place]:
     """Count runs that the messages did not number from 0 within each annotation and configuration."""
     numbers: dict[tuple[str, tuple[tuple[str, str], ...]], dict[int, int]] = {}
     result: list[Place] = []

@@ -341,7 +341,7 @@ def _ran(*arguments: str) -> tuple[float, float]:
     """Run reportgen; return the CPU time, of its children too, and the time on the clock."""
     clock, cpu = time.perf_counter(), _children()
     ran = subprocess.run(
-        [sys.executable, "-P", "-m", "reportgen", *arguments],
+        [sys.executable, "-P", "-c", "import sys; from reportgen.cli import main; sys.exit(main())", *arguments],
         capture_output=True,
         text=True,
         check=False,

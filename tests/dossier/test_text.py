@@ -54,7 +54,7 @@ def test_no_number_becomes_0_or_100_percent_that_is_not(value: float, decimals: 
         (12.3456, 1.2, 1),  # to a tenth of the spread
         (12.3456, 0.12, 2),
         (12.3456, 0.012, 3),
-        (12.3456, 0.0000012, 4),  # never over six digits
+        (12.3456, 0.0000012, 3),  # never over five digits
         (0.0123456, 0.0012, 4),
         (12.3456, 99.0, 0),  # but two digits at least
         (1.23, 99.0, 1),

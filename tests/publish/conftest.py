@@ -36,7 +36,7 @@ class Renderer:
             "version": bundle.name.split("-")[-1],
             "lead": "One kernel, one run.",
             "headline": "k takes 1.23 us.",
-            "scenarios": ["default"],
+            "scenarios": sorted(path.name for path in (bundle / "data/samples/ncu").iterdir()),
             "backends": ["ncu"],
         }
         page = f'<!doctype html><title>{bundle.name}</title><h2 id="evidence">Evidence</h2>'
@@ -67,14 +67,16 @@ class Site:
     def public(self) -> Path:
         return self.path / "public"
 
-    def add(self, suite: str = "matmul", day: int = 30, gpu: str = "NVIDIA H200", below: str = "") -> Path:
+    def add(
+        self, suite: str = "matmul", day: int = 30, gpu: str = "NVIDIA H200", below: str = "", scenario: str = "default"
+    ) -> Path:
         frame = samples.make(
             {
                 "suite": suite,
                 "benchmark": "b",
                 "backend": "ncu",
                 "workload": "kernel",
-                "scenario": "default",
+                "scenario": scenario,
                 "annotation": "a",
                 "run": [0],
                 "kernel_index": 0,

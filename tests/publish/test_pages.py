@@ -31,6 +31,7 @@ PAGE = pages.FrontPage(
     title="Site",
     description="About it.",
     summary="1 dossier.",
+    newest="30 November",
     suites=(pages.Suite("matmul", "suite-1", CARD, (CARD,)),),
     tier="public",
     reportgen_version="0.1.0",

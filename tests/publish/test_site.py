@@ -13,7 +13,7 @@ import pytest
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 from reportgen.publish import keys
 from reportgen.publish import site as site_module
-from reportgen.publish.site import StrictError, size
+from reportgen.publish.site import StrictError, size, unbroken
 from tests.publish.conftest import Renderer, Site
 
 
@@ -37,7 +37,7 @@ def test_a_dossier_stands_at_its_address_and_the_front_page_links_to_it(site: Si
     } <= set(site.files())
     assert f'href="{folder}/dossier.html"' in site.front()
     assert "About matmul" in site.front()
-    assert "k takes 1.23 us." in site.front()
+    assert "k takes 1.23\N{NO-BREAK SPACE}us." in site.front()
     assert "summary.json" not in str(site.files().keys())
 
 
@@ -311,7 +311,25 @@ def test_the_newest_comes_first_and_earlier_ones_fold_away(site: Site, renderer:
     assert (
         front.index("05 November 2026</time></dd>") < front.index("03 November 2026</time>") < front.index(first.name)
     )
-    assert "4 dossiers of 2 suites, measured on NVIDIA H200. The newest evidence is of 05 November 2026." in front
+    assert "4 dossiers of 2 suites, measured on NVIDIA H200. The newest evidence is of <time>05 November 2026<" in front
+
+
+def test_another_scenario_is_no_earlier_version(site: Site, renderer: Renderer) -> None:
+    site.add(day=1, scenario="default")
+    site.add(day=2, scenario="continuous")
+    site.build()
+
+    assert "earlier dossier" not in site.front()
+    assert site.front().count("<article") == 2
+    assert sum(name.endswith(".pdf") for name in site.files()) == 2
+
+
+def test_figures_stay_with_their_units() -> None:
+    said = unbroken("fp16 takes 26.06 us at n = 2048 (SM 10.42 %), 13.19 times as fast, 3 runs of 2 sorts")
+
+    assert said.replace("\N{NO-BREAK SPACE}", "_") == (
+        "fp16 takes 26.06_us at n_=_2048 (SM 10.42_%), 13.19_times as fast, 3_runs of 2 sorts"
+    )
 
 
 @pytest.mark.parametrize(

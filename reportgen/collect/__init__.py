@@ -1,0 +1,1 @@
+"""Run a suite under a backend and leave raw files."""

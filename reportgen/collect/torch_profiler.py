@@ -1,0 +1,53 @@
+"""The torch backend in the worker: one trace of `torch.profiler` over all regions, kept as evidence.
+
+Regions are `record_function` marks with the range's message, so the trace alone says what belongs where. Operators are read
+from it by `readers.torch_trace`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reportgen.evidence import write
+
+TRACE = "trace.json"
+
+
+class TorchMeter:
+    """Profiles the CPU, and a CUDA device where there is one."""
+
+    def __init__(self, folder: Path) -> None:
+        import torch
+
+        self._torch = torch
+        self._folder = folder
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if torch.cuda.is_available():
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        self._profile = torch.profiler.profile(activities=activities)
+        self._profile.start()
+        self._mark: Any = None
+
+    def before(self) -> None:
+        """Leave the caches: operator times are not cache benchmarks."""
+
+    def start(self, message: str) -> None:
+        """Mark the region in the trace."""
+        self._mark = self._torch.profiler.record_function(message)
+        self._mark.__enter__()
+
+    def stop(self) -> dict[str, Any]:
+        """End the mark, after the device has done its work."""
+        if self._torch.cuda.is_available():
+            self._torch.cuda.synchronize()
+        self._mark.__exit__(None, None, None)
+        return {}
+
+    def close(self) -> None:
+        """Stop the profiler and keep its trace."""
+        self._profile.stop()
+        with write.scratch_folder() as scratch:
+            path = scratch / TRACE
+            self._profile.export_chrome_trace(str(path))
+            write.copy_file(path, self._folder / TRACE)

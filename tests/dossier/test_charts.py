@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from reportgen.analysis import bottleneck, groups
+from reportgen.analysis.derive import TIME
+from reportgen.analysis.groups import Group
+from reportgen.dossier import charts, svg
+from reportgen.dossier.charts import Advantage, Drawn, Palette
+from tests import hostile
+from tests.analysis.building import DRAM, READ, SM, WRITTEN, Row, grouped, runs
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = (*hostile.NAMES, "a\x00b\x1f", "\udcff", "x" * 8000, 'a id="b style="c" url(#d', "line\nbreak", "% \\ $")
+
+
+def draw(kind: str, group: Group, prefix: str = "p-1") -> Drawn:
+    palette = Palette(group.annotations)
+    rest = (palette, prefix, "A title", "A description")
+    if kind == "limits":
+        points = [(c, bottleneck.judge({m: c.value(m) for m in c.metrics})) for c in group.cases]
+        return charts.limits([p for p in points if p[1].limit != "not known"], group, *rest)
+    if kind == "bytes_moved":
+        return charts.bytes_moved(group, READ, WRITTEN, *rest)
+    if kind == "speedups":
+        found = [
+            Advantage(case, cases[0], ratio)
+            for cases in group.rivals()
+            for case in cases[1:]
+            if (ratio := groups.ratio(cases[0], case, TIME)) is not None
+        ]
+        return charts.speedups(group, found, *rest)
+    return {"sweep": charts.sweep, "ranked": charts.ranked, "in_order": charts.in_order}[kind](group, TIME, *rest)
+
+
+KINDS = ("sweep", "ranked", "speedups", "bytes_moved", "limits", "in_order")
+
+
+def case(annotation: str = "fp32", factor: float = 1.0, **over: Any) -> list[Row]:
+    values: dict[str, list[Any]] = {TIME: [1000.0 * factor, 1010.0 * factor, 1005.0 * factor]}
+    values |= {READ: [5e6 * factor] * 3, WRITTEN: [1e6] * 3, SM: [80.0] * 3, DRAM: [20.0] * 3}
+    return runs(values, annotation=annotation, **over)
+
+
+def swept(
+    annotations: tuple[str, ...] = ("fp32", "fp16"), name: str = "n", sizes: tuple[int, ...] = (256, 512, 1024)
+) -> Group:
+    rows = [row for n in sizes for i, a in enumerate(annotations) for row in case(a, n / (i + 1), **{name: n})]
+    return grouped(rows)[0]
+
+
+def checked(drawn: Drawn, prefix: str = "p-1") -> ET.Element:
+    root = ET.fromstring(drawn.svg)  # noqa: S314
+    ids = [e.attrib["id"] for e in root.iter() if "id" in e.attrib]
+    assert len(ids) == len(set(ids))
+    assert all(i.startswith(f"{prefix}-") for i in ids)
+    for element in root.iter():
+        assert "style" not in element.attrib
+        assert element.tag.removeprefix(SVG) not in {"script", "style", "metadata", "image", "foreignObject"}
+        for attribute, value in element.attrib.items():
+            assert not attribute.lower().startswith("on")
+            for reference in re.findall(r"url\(#([^)]*)\)", value) + re.findall(r"^#(.*)", value):
+                if attribute not in {"fill", "stroke"}:
+                    assert reference in ids
+    list(csv.reader(io.StringIO(drawn.data), strict=True))
+    return root
+
+
+def words(root: ET.Element) -> list[str]:
+    return ["".join(e.itertext()) for e in root.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_group_gives_the_same_bytes_whatever_was_drawn_before(kind: str) -> None:
+    group = swept()
+    first = draw(kind, group)
+    draw("ranked", swept(("x",)), "q")
+    assert draw(kind, group) == first
+    checked(first)
+    other = draw(kind, group, "p-2")
+    ids = [set(re.findall(r'\bid="([^"]+)"', d.svg)) for d in (first, other)]
+    assert not ids[0] & ids[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_names_keep_a_chart_well_formed(kind: str) -> None:
+    drawn = draw(kind, swept(NASTY, name="\x07</text><script>" + "n" * 8000))
+    assert checked(drawn).find(f"{SVG}title") is not None
+    assert not re.search(r"<script|<svg/", drawn.svg.lower())
+
+
+def test_names_stand_in_a_chart_as_they_are() -> None:
+    name = 'a <b> & "c" $x$ \\d style="e" id="f"'
+    assert any(name in w for w in words(checked(draw("ranked", grouped(case(name))[0]))))
+
+
+def test_titles_are_escaped_and_made_visible() -> None:
+    group = swept()
+    drawn = charts.sweep(group, TIME, Palette(group.annotations), "p-1", "</title><script>\x07", "\u202e&")
+    root = checked(drawn)
+    assert root.findtext(f"{SVG}title") == "</title><script>U+0007"
+    assert root.findtext(f"{SVG}desc") == "U+202E&"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param(lambda: swept(("fp32", "fp16"), sizes=tuple(range(1, 21))), id="forty"),
+        pytest.param(lambda: swept(tuple(f"a{i}" for i in range(40)), sizes=(1, 2, 3)), id="forty-lines"),
+        pytest.param(lambda: swept(("a", "b"), sizes=(1, 2, 2**40)), id="far-apart"),
+        pytest.param(lambda: grouped([r for n in (1, 2, 3) for a in "ab" for r in case(a, 0.0, n=n)])[0], id="zero"),
+        pytest.param(
+            lambda: grouped([r for n in (1, 2, 3) for a in "ab" for r in case(a, -5.0, n=n)])[0], id="negative"
+        ),
+        pytest.param(
+            lambda: grouped([r for n in (1, 2, 3) for a in "ab" for r in case(a, n - 2.0, n=n)])[0], id="signs"
+        ),
+        pytest.param(
+            lambda: grouped(
+                [
+                    r
+                    for n in (1, 2, 3)
+                    for a in "ab"
+                    for r in runs({TIME: ["boom" if n == 2 else 5.0]}, annotation=a, n=n)
+                ]
+            )[0],
+            id="failed",
+        ),
+        pytest.param(
+            lambda: grouped([r for n in (1, 2, 3) for a in "ab" for r in runs({TIME: ["boom"]}, annotation=a, n=n)])[0],
+            id="none-known",
+        ),
+    ],
+)
+def test_any_values_are_drawn(kind: str, group: Callable[[], Group]) -> None:
+    made = group()
+    if kind == "speedups" and not any(groups.ratio(c[0], c[1], TIME) for c in made.rivals()):
+        return
+    checked(draw(kind, made))
+
+
+@pytest.mark.parametrize("kind", ["ranked", "bytes_moved", "limits", "in_order"])
+def test_a_single_case_is_drawn(kind: str) -> None:
+    checked(draw(kind, grouped(case())[0]))
+
+
+def test_what_failed_stands_at_its_place() -> None:
+    rows = [r for n in (1, 2, 3) for r in runs({TIME: ["boom" if n == 2 else 5.0] * 3}, n=n)]
+    assert "× failed" in words(checked(draw("sweep", grouped(rows)[0])))
+
+
+def vertical(root: ET.Element, colour: str) -> list[list[float]]:
+    """Return the ends of the thick vertical lines of one colour: intervals."""
+    found = []
+    for path in root.iter(f"{SVG}path"):
+        if path.attrib.get("stroke") == colour and path.attrib.get("stroke-width") == "2.2":
+            points = re.findall(r"[ML] ([\d.-]+) ([\d.-]+)", path.attrib["d"])
+            found.append([float(y) for _, y in points])
+    return found
+
+
+def test_intervals_are_drawn_in_full_even_when_wide() -> None:
+    rows = [r for n in (1, 2, 3) for r in runs({TIME: [500.0, 1000.0, 1500.0]}, n=n)]
+    root = checked(draw("sweep", grouped(rows)[0]))
+    height = float(root.attrib["height"])
+    bars = vertical(root, svg.SERIES[0])
+    assert len(bars) == 3
+    top = 0.30 * 72
+    assert all(top - 0.5 <= min(ys) for ys in bars), "no interval is cut off at the top"
+    assert all(max(ys) <= height - 0.5 * 72 + 0.5 for ys in bars), "nor at its foot"
+
+
+def test_the_data_of_a_chart_is_what_it_shows() -> None:
+    group = swept(("fp32",))
+    rows = list(csv.DictReader(io.StringIO(draw("sweep", group).data)))
+    assert [r["annotation"] for r in rows] == ["fp32"] * 3
+    assert [r["n"] for r in rows] == ["256", "512", "1024"]
+    assert [float(r[f"{TIME} (us)"]) for r in rows] == pytest.approx([1005 * n / 1000 for n in (256, 512, 1024)])
+    for r, c in zip(rows, group.cases, strict=True):
+        row = c.metrics[TIME]
+        assert float(r["ci95_low"]) == pytest.approx(row.ci_low / 1000)
+        assert (r["n"], r["row"]) == (str(c.params[0][1]), row.row)
+
+
+def test_the_data_of_bytes_keeps_its_columns_where_parameters_differ() -> None:
+    rows = [*case("a", n=1), *case("b", m=2), *runs({READ: [4e6] * 3}, annotation="c", n=1, m=3)]
+    got = list(csv.reader(io.StringIO(draw("bytes_moved", grouped(rows)[0]).data)))
+    assert got == [
+        ["annotation", "n", "m", "read (MB)", "written (MB)"],
+        ["a", "1", "", "5", "1"],
+        ["b", "", "2", "5", "1"],
+        ["c", "1", "3", "4", ""],
+    ]
+
+
+def test_the_data_of_runs_is_their_distance_in_the_order_in_which_they_ran() -> None:
+    group = grouped([*runs({TIME: [102.0, 98.0]}, process=1), *runs({TIME: [100.0, 100.0]}, process=0)])[0]
+    got = list(csv.reader(io.StringIO(draw("in_order", group).data)))[1:]
+    assert [(r[2], float(r[3])) for r in got] == [("0", 0), ("1", 0), ("2", pytest.approx(2)), ("3", pytest.approx(-2))]
+
+
+def test_the_axis_says_what_was_measured() -> None:
+    assert {"1048576", "16777216"} <= set(words(checked(draw("sweep", swept(sizes=(2**20, 2**22, 2**24))))))
+
+
+def test_annotations_keep_their_colour_and_sixty_four_have_their_own_look() -> None:
+    palette = Palette(tuple(f"a{i}" for i in range(64)))
+    looks = [(palette.colour(a), palette.marker(a)) for a in palette.annotations]
+    assert len(set(looks)) == 64
+    assert len({c for c, _ in looks[:8]}) == len({m for _, m in looks[:8]}) == 8
+
+
+def test_colours_carry_the_class_that_recolours_them() -> None:
+    root = checked(draw("sweep", swept()))
+    used = list(itertools.chain.from_iterable(e.attrib.get("class", "").split() for e in root.iter()))
+    assert {"l-s0", "l-s1", "f-s0", "f-s1", "f-muted", "l-rule"} <= set(used)
+    for element in root.iter():
+        for name, short in (("fill", "f"), ("stroke", "l")):
+            if element.attrib.get(name) in svg.SERIES:
+                assert f"{short}-s{svg.SERIES.index(element.attrib[name])}" in element.attrib["class"].split()

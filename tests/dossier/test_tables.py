@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+from reportgen.analysis import kernels
+from reportgen.analysis.derive import TIME
+from reportgen.dossier import tables
+from reportgen.dossier.model import Cell, Figure, Table
+from reportgen.dossier.text import plain
+from reportgen.evidence.bundle import Formula
+from tests.analysis.building import CLOCK, DRAM, READ, SM, WRITTEN, Row, grouped, run, runs, table
+
+
+def shown(made: Table) -> list[dict[str, str]]:
+    assert all(len(row) == len(made.columns) for row in made.rows)
+    heads = [f"{c.label} [{c.unit}]" if c.unit else c.label for c in made.columns]
+    return [dict(zip(heads, (clear(cell) for cell in row), strict=True)) for row in made.rows]
+
+
+def clear(cell: Cell) -> str:
+    text = "".join(p.text if isinstance(p, Figure) else plain((p,)) for p in cell.parts)
+    return re.sub(r"\s", " ", f"{text} ({cell.mark})" if cell.mark else text).strip()
+
+
+def results(rows: list[Row], *formulas: Formula) -> Table:
+    return tables.results(grouped(rows, formulas)[0], "t", "processed.csv")
+
+
+def test_a_table_says_what_was_measured_in_one_unit_a_column() -> None:
+    rows = [
+        *runs({TIME: [900.0, 910.0, 920.0], READ: [2e6] * 3, SM: [99.96] * 3, CLOCK: [1.98e9] * 3}, n=256),
+        *runs({TIME: [90_000.0, 90_100.0, 90_200.0], READ: [3e9] * 3, SM: [50.0] * 3, CLOCK: [1.9e9] * 3}, n=2048),
+        *runs({TIME: [9_000.0, 9_001.0, 9_002.0], READ: [4e6] * 3, SM: [50.0] * 3, CLOCK: [1.9e9] * 3}, n=1024),
+    ]
+    got = shown(results(rows))
+    assert [row["time [us]"] for row in got] == ["0.910", "90.10", "9.0010"]
+    assert [row["95 % CI [us]"] for row in got] == ["0.885 to 0.935", "89.85 to 90.35", "8.9985 to 9.0035"]
+    assert [row["runs"] for row in got] == ["3", "3", "3"]
+    assert [row["DRAM read [MB]"] for row in got] == ["2.000", "3 000", "4.000"]
+    assert [row["SM [%]"] for row in got] == ["99.96", "50", "50"]
+    assert "kernels" not in got[0]
+    for row in results(rows).rows:
+        for cell in row:
+            for part in cell.parts:
+                if isinstance(part, Figure):
+                    assert part.source
+                    assert part.exact
+
+
+def test_an_unstable_row_is_marked_and_says_why() -> None:
+    made = results([*runs({TIME: [100.0, 110.0, 120.0]}, n=1), *runs({TIME: [100.0, 101.0, 100.0]}, n=2)])
+    time = [row[2] for row in made.rows]
+    assert [c.mark for c in time] == ["unstable", ""]
+    assert time[0].why == "relative deviation 9.09 %"
+
+
+def test_what_failed_stands_there_with_its_reason_and_without_a_number() -> None:
+    made = results([*runs({TIME: ["out of memory"]}, n=1), *runs({TIME: [5.0]}, n=2)])
+    failed = made.rows[0]
+    assert (failed[2].mark, failed[2].why, failed[2].parts) == ("failed", "out of memory", ())
+    assert failed[4] == Cell(("",), -math.inf), "nothing is said of the deviation of what failed"
+    assert clear(failed[5]) == "0"
+    alone = made.rows[1]
+    assert (alone[3].why, alone[4].why) == ("under three runs", "a single run has no deviation")
+
+
+def test_a_metric_that_was_not_asked_for_is_not_known() -> None:
+    made = results([*runs({TIME: [5.0], READ: [1.0], SM: [1.0]}, n=1), *runs({TIME: [5.0]}, n=2)])
+    cell = made.rows[1][[c.label for c in made.columns].index("DRAM read")]
+    assert (cell.mark, cell.parts) == ("not known", ())
+
+
+def test_kernels_are_counted_where_a_region_has_several() -> None:
+    rows = [*run({TIME: 1.0}, 0, 0, n=1), *run({TIME: 1.0}, 0, 1, n=1), *run({TIME: 1.0}, 0, 0, n=2)]
+    assert [row["kernels"] for row in shown(results(rows))] == ["2", "1"]
+
+
+def test_derived_metrics_come_before_bytes() -> None:
+    rows = runs({TIME: [1000.0], WRITTEN: [5.0], READ: [5.0], DRAM: [4.0]}, n=1)
+    labels = [c.label for c in results(rows, Formula("GFLOP/s", "n / time / 1e9", "GFLOP/s")).columns]
+    assert labels[-4:] == ["GFLOP/s", "DRAM read", "DRAM written", "DRAM"]
+
+
+def test_long_tables_say_how_many_rows_are_left_out() -> None:
+    made = results([row for n in range(tables.MOST_ROWS + 3) for row in runs({TIME: [1.0]}, n=n)])
+    assert (len(made.rows), made.left_out, made.data_name) == (tables.MOST_ROWS, 3, "processed.csv")
+
+
+def test_stability_shows_least_median_and_most() -> None:
+    rows = [
+        *runs({TIME: [100.0, 104.0, 120.0]}, n=1),
+        *runs({TIME: [100.0]}, n=2),
+        *runs({TIME: ["boom"]}, n=3),
+        *runs({TIME: [100.0, 100.0]}, n=4),
+    ]
+    made = tables.stability(grouped(rows)[0], "t")
+    got = shown(made)
+    assert [(r["least [ns]"], r["median [ns]"], r["most [ns]"]) for r in got] == [
+        ("100", "104", "120"),
+        ("100", "100", "100"),
+        ("(failed)", "(failed)", "(failed)"),
+        ("100", "100", "100"),
+    ]
+    assert [r["verdict"] for r in got] == ["(unstable)", "one run: cannot tell", "", "stable"]
+    assert got[3]["deviation [%]"] == "0"
+
+
+@pytest.mark.parametrize(
+    "metrics", [{"launch__grid_size": [8.0] * 3}, {"x__y.sum": [0.0] * 3}, {"x__y.sum": [-1.0, 1.0, 0.0]}]
+)
+def test_tables_stand_for_any_metric(metrics: dict[str, Any]) -> None:
+    group = grouped(runs(metrics, n=1))[0]
+    assert len(tables.results(group, "t", "d").rows) == 1
+    assert len(tables.stability(group, "t").rows) == 1
+
+
+def test_a_mean_of_0_has_no_relative_deviation() -> None:
+    made = results(runs({"x__y.sum": [-1.0, 1.0, 0.0]}, n=1))
+    assert made.rows[0][4].why == "its mean is 0"
+
+
+def test_names_are_shortened_and_made_visible() -> None:
+    made = results(runs({TIME: [1.0]}, annotation="a\x07" + "b" * 100, p="x\u202ey"))
+    name, parameter = made.rows[0][:2]
+    assert len(clear(name)) <= 48
+    assert "U+0007" in clear(name)
+    assert clear(parameter) == "xU+202Ey"
+
+
+def test_kernels_say_what_limits_them() -> None:
+    rows = [
+        *run({TIME: 3000.0, SM: 80.0, DRAM: 20.0, "launch__grid_size": 1024.0}, 0, 0, kernel="void gemm<a>(int)", n=1),
+        *run({TIME: 50.0, SM: 3.0, "launch__grid_size": 1.0}, 0, 1, kernel="reduce", n=1),
+    ]
+    group = grouped(rows)[0]
+    found = kernels.of_group(table(rows), group, [TIME, SM, DRAM, "launch__grid_size"])
+    got = shown(tables.kernels(found, group, "t"))
+    assert [(r["kernel"], r["time [us]"], r["SM [%]"], r["DRAM [%]"], r["limit"]) for r in got] == [
+        ("gemm<a>(int)", "3.000", "80", "20", "compute"),
+        ("reduce", "0.05000", "3", "(not known)", "(not known)"),
+    ]
+    assert [r["blocks"] for r in got] == ["1 024", "1"]
