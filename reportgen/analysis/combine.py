@@ -23,6 +23,7 @@ NOT_COMBINED = "a ratio over several kernels is not combined without its denomin
 DIFFERS = "it differs between the kernels of the region"
 NO_TIME = "it weighs by time, and a kernel's time is not known"
 PARTIAL = "not every kernel of the region has it"
+_TORCH_SUMS = ("self_cpu_time_total", "calls")  # torch.profiler's own names
 _BY_TIME = (".pct_of_peak_sustained_elapsed", ".per_second")
 _RATIOS = (
     ".ratio",
@@ -40,6 +41,8 @@ _OF_ONE = ("launch__", "device__", "nvlink__", "numa__", "c2clink__", "profiler_
 
 def rule(metric: str) -> Rule:
     """Return how `metric`, by its profiler's own name, combines over several kernels."""
+    if metric in _TORCH_SUMS:
+        return "add"
     if "__" not in metric or metric.startswith(_OF_ONE):
         return "same"
     if metric.endswith(_BY_TIME):

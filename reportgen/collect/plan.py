@@ -16,6 +16,8 @@ from reportgen.evidence.errors import UserError
 Params = tuple[tuple[str, str], ...]  # (name, canonical JSON), in the order of the configuration
 
 PROCESSES = {"ncu": 1, "cupti": 3, "torch": 1}
+# torch.profiler neither flushes caches nor sets clocks: what it measures is always this.
+ONLY_SCENARIO = {"torch": "continuous"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ def steps(
     for backend in backends:
         asked = [b.processes for b in plan.benchmarks if b.processes is not None]
         count = processes or max(asked, default=PROCESSES[backend])
-        found += [Step(backend, scenario, p) for p in range(count) for scenario in scenarios or plan.scenarios]
+        named = (ONLY_SCENARIO[backend],) if backend in ONLY_SCENARIO else scenarios or plan.scenarios
+        found += [Step(backend, scenario, p) for p in range(count) for scenario in named]
     return tuple(found)
 
 
@@ -124,6 +127,11 @@ def parse_selection(text: str) -> Selection:
             raise UserError(None, f"--select '{text}' cannot be read at '{pair}'", "write it like matmul/fp16,n=2048")
         params.append((key, value))
     return Selection(name, annotation, tuple(params))
+
+
+def measures(bench: PlannedBenchmark, step: Step) -> bool:
+    """Tell whether a step measures a benchmark: where the backend has a choice, the benchmark must ask for the scenario."""
+    return step.backend in ONLY_SCENARIO or step.scenario in bench.scenarios
 
 
 def narrow(plan: SuitePlan, selection: Selection | None, runs: int | None, scenarios: Iterable[str]) -> SuitePlan:

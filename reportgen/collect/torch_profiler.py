@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reportgen.evidence import write
+from reportgen.readers import torch_trace
 
 TRACE = "trace.json"
 
@@ -34,7 +35,7 @@ class TorchMeter:
 
     def start(self, message: str) -> None:
         """Mark the region in the trace."""
-        self._mark = self._torch.profiler.record_function(message)
+        self._mark = self._torch.profiler.record_function(torch_trace.mark(message))
         self._mark.__enter__()
 
     def stop(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from reportgen import suite
-from reportgen.collect.plan import Params, PlannedBenchmark, SuitePlan, from_json
+from reportgen.collect.plan import Params, PlannedBenchmark, Step, SuitePlan, from_json, measures
 from reportgen.evidence import write
 from reportgen.evidence.samples import canonical
 from reportgen.suite import Benchmark, Skipped, SuiteError
@@ -195,7 +195,7 @@ def message(annotation: str, benchmark: str, params: Params, run: int) -> str:
     return "|".join([parts[0], *(part.replace("|", "\\u007c") for part in parts[1:])])
 
 
-def meter_for(backend: str, folder: Path, scenario: str) -> Meter:
+def meter_for(backend: str, folder: Path) -> Meter:
     """Return the meter of a backend; its packages are imported only now."""
     if backend == "torch":
         from reportgen.collect.torch_profiler import TorchMeter
@@ -209,12 +209,12 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     plan = from_json(job["plan"])
     _, found = load(path)
     by_name = {benchmark.name: benchmark for benchmark in found}
-    session = Session(meter_for(job["backend"], folder, job["scenario"]), folder, job["process"], job["annotation"])
+    session = Session(meter_for(job["backend"], folder), folder, job["process"], job["annotation"])
     begin = time.time()
     suite.record_with(session)
     try:
         for bench in plan.benchmarks:
-            if job["scenario"] in bench.scenarios:
+            if measures(bench, Step(job["backend"], job["scenario"], job["process"])):
                 declared = by_name[bench.name]
                 session.run(bench, declared, declared.quick if plan.quick else declared.configs, job["order"])
     finally:

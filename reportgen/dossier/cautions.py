@@ -24,6 +24,7 @@ def of_bundle(
     return (
         *lost(losses),
         *missing(samples),
+        *operators(groups),
         *scenario(groups),
         *clocks(provenance),
         *unstable(groups),
@@ -57,6 +58,16 @@ def missing(samples: pd.DataFrame) -> Iterator[Caution]:
         )
         yield Caution(
             what, "They stand in the tables with this reason and are in no mean.", "See the log of the collection."
+        )
+
+
+def operators(groups: Sequence[Group]) -> Iterator[Caution]:
+    """Say that operator times are none of a GPU's kernels."""
+    if any(group.main == "self_cpu_time_total" for group in groups):
+        yield Caution(
+            ("These are times of PyTorch's operators on the CPU, not of kernels on a GPU.",),
+            "They say how long the host was busy, and nothing of what a GPU would take.",
+            "Collect on a machine with a GPU to measure kernels.",
         )
 
 

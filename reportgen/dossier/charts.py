@@ -75,7 +75,7 @@ def sweep(group: Group, metric: str, palette: Palette, prefix: str, title: str, 
         _missing(
             axes,
             [
-                (_x(c, group.axis), c.metrics[metric].state)
+                (_x(c, group.axis), f"{clip(c.annotation, 12)} {c.metrics[metric].state}")
                 for c in group.cases
                 if metric in c.metrics and not c.get(metric)
             ],
@@ -386,15 +386,19 @@ def _end_labels(axes: Axes, labels: Iterable[tuple[float, float, str, str]]) -> 
 
 
 def _missing(axes: Axes, missing: Sequence[tuple[float, str]]) -> None:
+    """Mark at the foot of a chart what has no point in it, one above another."""
+    heights: dict[float, int] = {}
     for x, state in missing:
+        heights[x] = heights.get(x, -1) + 1
         axes.annotate(
             f"× {state}",
             (x, 0),
-            (0, 4),
+            (0, 4 + 11 * heights[x]),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
             ha="center",
             color=svg.MUTED,
+            fontsize=8,
         )
 
 

@@ -34,11 +34,14 @@ METRICS = {
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": "How busy the SMs were, in percent of the peak that they can sustain, over the kernel's whole time.",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
     "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
+    "self_cpu_time_total": "The CPU time that operators spent in themselves, not in operators that they called; these times alone add up. Nothing of a GPU is in it.",
+    "calls": "How many operators ran.",
     "gpc__cycles_elapsed.avg.per_second": "The SM clock that was seen during the kernel (not the rated one).",
 }
 LABELS = {
     "gpu__time_duration.sum": "time",
     "region__span": "span",
+    "self_cpu_time_total": "self CPU time",
     "dram__bytes_read.sum": "DRAM read",
     "dram__bytes_write.sum": "DRAM written",
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM",

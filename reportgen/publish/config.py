@@ -30,7 +30,7 @@ class SiteConfig(BaseModel):
     """Where the site is published (`https://perf.example.org/gpu/`); only pages that need a whole address use it."""
 
     pdf: Literal["latest", "all", "none"] = "latest"
-    """Which dossiers come with a PDF: the newest of each suite, all, or none."""
+    """Which dossiers come with a PDF: the newest of each suite (by GPU, backend and scenario), all, or none."""
 
     tier: Literal["public", "full"] = "public"
     """What is published of the evidence; `reportgen build --tier` goes before it."""

@@ -51,6 +51,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """A range's message, taken apart; `run` is None where it does not say it."""
+
     annotation: str
     params: tuple[tuple[str, str], ...]
     run: int | None

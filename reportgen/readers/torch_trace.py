@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from reportgen.evidence import samples
 from reportgen.evidence.errors import ReadError
@@ -20,6 +21,7 @@ from reportgen.readers.launches import Message, parse_message
 
 SELF_TIME = "self_cpu_time_total"
 CALLS = "calls"
+MARK = "reportgen:"
 _AGAIN = "export it again with torch.profiler's export_chrome_trace"
 
 
@@ -46,11 +48,20 @@ def read(path: Path, source: str) -> Samples:
     regions = [
         _Region(parsed, event.start, event.end)
         for event in _spans(events, "user_annotation")
-        if (parsed := parse_message(event.name)).run is not None
+        if (parsed := parse_message(_message(event.name))).run is not None
     ]
     if not regions:
         raise ReadError(path, "the trace holds no measured region", "mark regions with record_function('name|run=0')")
     return Samples(_frame(_operators(list(_spans(events, "cpu_op")), regions), source), _facts(whole))
+
+
+def mark(message: str) -> str:
+    """Return the name of a region in a trace: torch writes names into its JSON without escaping them."""
+    return MARK + quote(message, safe="|=,.:_- ")
+
+
+def _message(name: str) -> str:
+    return unquote(name.removeprefix(MARK)) if name.startswith(MARK) else name
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -156,7 +156,8 @@ def _against_bare(what: str, ours: list[Took], bare: list[Took]) -> Iterator[Lin
     seconds = f"{_least(ours, 'wall'):.2f} s against {_least(bare, 'wall'):.2f} s, {ours[0].values:,} values"
     yield _ratio(f"{what}: time against a bare loop", ours, bare, "wall", 1.2, seconds)
     cpu = f"{_least(ours, 'cpu'):.2f} s against {_least(bare, 'cpu'):.2f} s, over all {WORKERS + 1} processes"
-    yield _ratio(f"{what}: CPU against a bare loop", ours, bare, "cpu", 1.2, cpu)
+    # No target: the loop asks neither for a launch's ranges nor for its name and shape, which say what was measured.
+    yield replace(_ratio(f"{what}: CPU against a bare loop", ours, bare, "cpu", 1.2, cpu), target="", holds=None)
 
 
 def _against_nsight(what: str, ours: list[Took], nsight: list[Took]) -> Line:
@@ -278,14 +279,16 @@ def _size(count: int) -> str:
 
 def starting(plan: Plan, _scratch: Path) -> Iterator[Line]:
     """Starting."""
-    walls = [_ran("--help")[1] for _ in range(plan.starts)]
+    helped = [_ran("--help") for _ in range(plan.starts)]
     bare = []
     for _ in range(plan.starts):
         clock = time.perf_counter()
         subprocess.run([sys.executable, "-c", ""], check=True)
         bare.append(time.perf_counter() - clock)
-    note = f"median {statistics.median(walls):.3f} s of {len(walls)}; Python alone {min(bare):.3f} s"
-    yield Line("reportgen --help", f"{min(walls):.3f} s", "< 0.2 s", min(walls) < 0.2, note)
+    wall = min(wall for _, wall in helped)
+    median = statistics.median(wall for _, wall in helped)
+    note = f"median {median:.3f} s of {len(helped)}; CPU {min(cpu for cpu, _ in helped):.3f} s; Python alone {min(bare):.3f} s"
+    yield Line("reportgen --help", f"{wall:.3f} s", "< 0.2 s", wall < 0.2, note)
     code = f"import sys, reportgen; print(*(m for m in {HEAVY!r} if m in sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_environment())
     loaded = ran.stdout.strip()

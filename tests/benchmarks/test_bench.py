@@ -10,7 +10,12 @@ from tests.benchmarks import bench
 
 DATA = Path(__file__).parent.parent / "data"
 TINY = bench.Plan(
-    ((DATA / "thread.ncu-rep", bench.SIX),), (("tiny", (DATA / "thread.ncu-rep",)),), None, pdf=False, rounds=1, starts=1
+    ((DATA / "thread.ncu-rep", bench.SIX),),
+    (("tiny", (DATA / "thread.ncu-rep",)),),
+    None,
+    pdf=False,
+    rounds=1,
+    starts=1,
 )
 
 

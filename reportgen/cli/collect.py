@@ -1,0 +1,83 @@
+"""`reportgen collect`: run a suite under a backend, and keep what it leaves as a bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reportgen.cli.commands import example
+from reportgen.cli.output import json_option, print_json, printable
+
+
+@click.command(
+    "collect",
+    epilog=example(
+        "reportgen collect suites/fusion.py --backend torch --quick --out bundles",
+        "reportgen collect mine.py --backend torch --select matmul/fp16,n=512 --out bundles",
+    ),
+)
+@click.argument("suites", nargs=-1, required=True, metavar="SUITE…", type=click.Path(path_type=Path))
+@click.option(
+    "--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Put the bundles below here."
+)
+@click.option("--backend", "backends", multiple=True, required=True, metavar="NAME", help="What measures: torch.")
+@click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this cache and clock policy.")
+@click.option("--runs", type=click.IntRange(1), metavar="N", help="Measure each configuration N times.")
+@click.option("--processes", type=click.IntRange(1), metavar="N", help="Run the plan in N processes of its own each.")
+@click.option("--select", metavar="BENCH[/ANNOTATION][,key=value]", help="Measure only this part of the suite.")
+@click.option("--quick", is_flag=True, help="Measure the suite's small set, for a first look.")
+@click.option("--resume", is_flag=True, help="Go on with a collection that was stopped.")
+@click.option(
+    "--order",
+    type=click.Choice(["rounds", "blocks"]),
+    default="rounds",
+    show_default=True,
+    help="Go round over all configurations in each run, or finish one first.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=600,
+    show_default=True,
+    metavar="S",
+    help="Stop a process after S seconds.",
+)
+@json_option
+def command(
+    suites: tuple[Path, ...],
+    out: Path,
+    backends: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    runs: int | None,
+    processes: int | None,
+    select: str | None,
+    quick: bool,
+    resume: bool,
+    order: str,
+    timeout: float,
+    as_json: bool,
+) -> int:
+    """Run suites and make one bundle of each.
+
+    A suite is code, and it is run. Each backend, scenario and repetition has a process of its own; one that dies or
+    hangs costs only itself.
+    """
+    from reportgen.collect.plan import parse_selection
+    from reportgen.workflow.collection import Asked, collect
+
+    selection = parse_selection(select) if select else None
+    asked = Asked(backends, scenarios, runs, processes, selection, quick, resume, order, timeout)
+    made = [collect(suite, out, asked, _say) for suite in suites]
+    if as_json:
+        print_json({"bundles": [{"path": str(c.path), "id": c.bundle_id, "states": dict(c.states)} for c in made]})
+    else:
+        for collected in made:
+            states = ", ".join(f"{count:,} {state}" for state, count in collected.states.items())
+            click.echo(f"{collected.bundle_id}: {states}\n{collected.path}")
+    return 0 if all(collected.whole for collected in made) else 1
+
+
+def _say(line: str) -> None:
+    """Tell of a step on stderr, where progress belongs."""
+    click.echo(printable(line), err=True)

@@ -1,0 +1,100 @@
+"""What the machine is: host, software and the suite's source, as provenance facts. What cannot be read says why."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import reportgen
+from reportgen.evidence.provenance import Fact, Value
+
+_PACKAGES = {
+    "versions.torch": "torch",
+    "versions.triton": "triton",
+    "versions.cupti_python": "cupti-python",
+    "versions.ncu_report": "ncu-report",
+}
+
+
+def facts(suite: Path) -> dict[str, Fact]:
+    """Return what can be read of this machine and of the suite at `suite`."""
+    found = dict(_read())
+    for key, package in _PACKAGES.items():
+        found[key] = _version(package)
+    found |= _git(suite)
+    return found
+
+
+def _read() -> Iterator[tuple[str, Fact]]:
+    readings: tuple[tuple[str, Callable[[], Value], str], ...] = (
+        ("host.name", platform.node, "the host"),
+        ("host.user", getpass.getuser, "the host"),
+        ("host.architecture", platform.machine, "the host"),
+        ("host.kernel", platform.release, "the host"),
+        ("host.os", _system, "/etc/os-release"),
+        ("host.cpu", _cpu, "/proc/cpuinfo"),
+        ("host.cores", _cores, "the host"),
+        ("host.memory_bytes", _memory, "the host"),
+        ("versions.python", platform.python_version, "the interpreter"),
+        ("versions.reportgen", lambda: reportgen.__version__, "the program"),
+    )
+    for key, read, origin in readings:
+        try:
+            value = read()
+        except (OSError, KeyError, ValueError, StopIteration) as error:
+            yield key, Fact(None, f"it could not be read ({type(error).__name__})")
+        else:
+            yield key, Fact(value, "", origin) if value else Fact(None, "the host does not say it")
+
+
+def _system() -> str:
+    return platform.freedesktop_os_release()["PRETTY_NAME"]
+
+
+def _cpu() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _version(package: str) -> Fact:
+    try:
+        return Fact(metadata.version(package), "", "the package")
+    except metadata.PackageNotFoundError:
+        return Fact(None, f"{package} is not installed")
+
+
+def _git(suite: Path) -> dict[str, Fact]:
+    """Return the commit of the suite's repository, and whether the suite itself differs from it."""
+    commit = _ask_git(suite, "rev-parse", "HEAD")
+    if commit is None:
+        missing = Fact(None, "the suite is in no git repository, or git is not installed")
+        return {"suite.git_commit": missing, "suite.git_dirty": missing}
+    changed = _ask_git(suite, "status", "--porcelain", "--", suite.name)
+    return {"suite.git_commit": Fact(commit, "", "git"), "suite.git_dirty": Fact(bool(changed), "", "git")}
+
+
+def _ask_git(suite: Path, *arguments: str) -> str | None:
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(suite.absolute().parent), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ran.stdout.strip() if ran.returncode == 0 else None

@@ -1,0 +1,157 @@
+"""A collection from a suite to its bundle; the torch parts need the extra `torch`, the faults need nothing."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from reportgen.collect import drive
+from reportgen.collect import plan as plans
+from reportgen.evidence.bundle import open_bundle
+from reportgen.evidence.errors import EnvironmentLacks, UserError
+from reportgen.evidence.verify import verify
+from reportgen.workflow.collection import Asked, collect
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="the extra 'torch' is not installed")
+
+SUITE = '''"""Two precisions on the CPU."""
+import torch
+from reportgen.suite import annotate, benchmark, skip
+
+@benchmark(configs=[{"n": 64}, {"n": 96}, {"n": 128}], quick=[{"n": 16}, {"n": 32}], runs=3)
+def matmul(n):
+    a, b = torch.rand(n, n), torch.rand(n, n)
+    with annotate("fp32"):
+        a @ b
+    with annotate("fp8"):
+        skip("this CPU has no fp8")
+    with annotate("broken"):
+        raise ValueError('a "quoted" | reason')
+'''
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(SUITE)
+    return path
+
+
+@needs_torch
+def test_a_quick_collection_becomes_one_verified_bundle(suite: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    made = collect(suite, tmp_path / "out", Asked(("torch",), quick=True), said.append)
+
+    samples = open_bundle(made.path).samples()
+    times = samples[samples["metric"] == "self_cpu_time_total"]
+    assert verify(made.path) == ()
+    assert not made.whole
+    assert dict(made.states)["skipped"] == 2 * 3
+    assert dict(made.states)["failed"] == 2 * 3
+    assert set(times[times["state"] == "ok"]["annotation"]) == {"fp32"}
+    assert set(times["param:n"]) == {"16", "32"}
+    assert set(samples["scenario"]) == {"continuous"}
+    assert set(samples["benchmark"]) == {"matmul"}
+    assert 'ValueError: a "quoted" | reason' in set(samples["reason"])
+    assert open_bundle(made.path).read("data/suite/mine.py") == suite.read_bytes()
+    assert not list((tmp_path / "out").glob(".partial-*"))
+
+
+@needs_torch
+def test_a_process_that_hangs_costs_its_own_step(suite: Path, tmp_path: Path) -> None:
+    suite.write_text(SUITE.replace("    a, b =", "    import time; time.sleep(60)\n    a, b ="))
+
+    made = collect(suite, tmp_path / "out", Asked(("torch",), quick=True, timeout=12), lambda _: None)
+
+    assert dict(made.states) == {"dropped": 6}
+    assert "stopped after 12 s" in open_bundle(made.path).samples()["reason"].iloc[0]
+
+
+def test_a_missing_suite_and_an_unknown_backend_say_so(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such suite"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked(("torch",)), print)
+    with pytest.raises(EnvironmentLacks, match="'ncu'"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked(("ncu",)), print)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("def f(:\n", "line 1"),
+        ("x = 1\n", "declares no benchmark"),
+        ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
+        ("\n\n1 / 0\n", "line 3: ZeroDivisionError"),
+        (
+            "from reportgen.suite import benchmark\n" + "@benchmark(configs=[1])\ndef f(n): ...\n" * 2,
+            "two benchmarks are called 'f'",
+        ),
+        ("from reportgen.suite import benchmark\n@benchmark(configs=[])\ndef f(n): ...\n", "no configurations"),
+        ("import os\nos.kill(os.getpid(), 9)\n", "killed by SIGKILL"),
+    ],
+)
+def test_a_suite_that_is_wrong_is_one_line_with_its_place(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(text)
+
+    with pytest.raises(UserError) as caught:
+        drive.plan(path, quick=False)
+
+    assert says in caught.value.line
+    assert str(path) in caught.value.line
+    assert "\n" not in caught.value.line
+
+
+def test_a_plan_is_plain_data_and_its_digest_is_stable(tmp_path: Path) -> None:
+    path = tmp_path / "small.py"
+    path.write_text(
+        "'''A title.'''\nfrom reportgen.suite import benchmark\n"
+        "@benchmark(configs=[{'n': 1, 'shape': [1, 2]}], metrics=['m'], derive={'x': 'n*2'}, scenarios=['default', 'warm'])\n"
+        "def f(n, shape): ...\n"
+    )
+
+    plan = drive.plan(path, quick=False)
+
+    assert plan.title == "A title"
+    assert plan.benchmarks[0].configs == ((0, (("n", "1"), ("shape", "[1,2]"))),)
+    assert plan.scenarios == ("default", "warm")
+    assert plan.digest == drive.plan(path, quick=False).digest
+    assert json.loads(json.dumps(plan.benchmarks[0].derive)) == [["x", "n*2"]]
+
+
+def test_steps_take_turns_over_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "small.py"
+    path.write_text(
+        "from reportgen.suite import benchmark\n@benchmark(configs=[1], scenarios=['a', 'b'])\ndef f(n): ...\n"
+    )
+    plan = drive.plan(path, quick=False)
+
+    found = plans.steps(plan, ["cupti", "torch"], [], None)
+
+    assert [s.folder for s in found] == [
+        *("cupti/a/0", "cupti/b/0", "cupti/a/1", "cupti/b/1", "cupti/a/2", "cupti/b/2"),
+        "torch/continuous/0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "benchmark", "params", "takes"),
+    [
+        ("f", "f", (("n", "1"),), True),
+        ("g", "f", (("n", "1"),), False),
+        ("f/x,n=1", "f", (("n", "1"),), True),
+        (",dtype=fp16", "f", (("dtype", '"fp16"'),), True),
+        ("f,n=2", "f", (("n", "1"),), False),
+    ],
+)
+def test_a_selection_takes_what_it_names(
+    text: str, benchmark: str, params: tuple[tuple[str, str], ...], takes: bool
+) -> None:
+    assert plans.parse_selection(text).takes(benchmark, params) is takes
+
+
+def test_a_selection_that_cannot_be_read_says_where() -> None:
+    with pytest.raises(UserError, match="at 'n'"):
+        plans.parse_selection("f,n")
