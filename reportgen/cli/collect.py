@@ -13,7 +13,8 @@ from reportgen.cli.output import json_option, print_json, printable
 @click.command(
     "collect",
     epilog=example(
-        "reportgen collect suites/fusion.py --backend torch --quick --out bundles",
+        "reportgen collect suites/matmul_precision.py --out bundles",
+        "reportgen collect suites/matmul_precision.py --backend torch --quick --out bundles",
         "reportgen collect mine.py --backend torch --select matmul/fp16,n=512 --out bundles",
     ),
 )
@@ -21,7 +22,15 @@ from reportgen.cli.output import json_option, print_json, printable
 @click.option(
     "--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Put the bundles below here."
 )
-@click.option("--backend", "backends", multiple=True, required=True, metavar="NAME", help="What measures: torch.")
+@click.option(
+    "--backend",
+    "backends",
+    multiple=True,
+    default=("ncu", "cupti"),
+    show_default=True,
+    type=click.Choice(["ncu", "cupti", "torch"]),
+    help="What measures; may be given again.",
+)
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this cache and clock policy.")
 @click.option("--runs", type=click.IntRange(1), metavar="N", help="Measure each configuration N times.")
 @click.option("--processes", type=click.IntRange(1), metavar="N", help="Run the plan in N processes of its own each.")

@@ -8,11 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reportgen.collect import ncu
 from reportgen.collect import plan as plans
 from reportgen.collect.plan import Step, SuitePlan
 from reportgen.evidence import write
@@ -56,13 +58,21 @@ def measure(
         "annotation": annotation,
         "order": order,
     }
-    return run(job, folder, timeout)
+    wrap = None
+    if step.backend == "ncu":
+        metrics = [metric for bench in plan.benchmarks for metric in bench.metrics]
+        wrap = partial(ncu.command, ncu.find(), step.scenario, metrics, folder.absolute())
+    return run(job, folder, timeout, wrap)
 
 
-def run(job: Mapping[str, Any], folder: Path, timeout: float) -> dict[str, Any]:
+Wrap = Callable[[Sequence[str]], list[str]]
+
+
+def run(job: Mapping[str, Any], folder: Path, timeout: float, wrap: Wrap | None = None) -> dict[str, Any]:
     """Run the worker on `job` within `timeout` seconds and return its answer; its output is kept as `log.txt`."""
     write.write_file(folder / JOB, json.dumps(job))
-    code, output = _child([sys.executable, "-P", "-m", "reportgen.collect.worker", str(folder / JOB)], timeout)
+    command = [sys.executable, "-P", "-m", "reportgen.collect.worker", str((folder / JOB).absolute())]
+    code, output = _child(command if wrap is None else wrap(command), timeout)
     write.write_file(folder / LOG, output)
     answered = folder / ANSWER
     answer = json.loads(answered.read_bytes()) if answered.is_file() else {}

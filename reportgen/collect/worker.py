@@ -195,12 +195,20 @@ def message(annotation: str, benchmark: str, params: Params, run: int) -> str:
     return "|".join([parts[0], *(part.replace("|", "\\u007c") for part in parts[1:])])
 
 
-def meter_for(backend: str, folder: Path) -> Meter:
+def meter_for(backend: str, folder: Path, scenario: str) -> Meter:
     """Return the meter of a backend; its packages are imported only now."""
     if backend == "torch":
         from reportgen.collect.torch_profiler import TorchMeter
 
         return TorchMeter(folder)
+    if backend == "cupti":
+        from reportgen.collect.cupti import CuptiMeter
+
+        return CuptiMeter(folder, scenario)
+    if backend == "ncu":
+        from reportgen.collect.ncu import NcuMeter
+
+        return NcuMeter()
     raise SuiteError(f"there is no backend '{backend}'")
 
 
@@ -209,7 +217,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     plan = from_json(job["plan"])
     _, found = load(path)
     by_name = {benchmark.name: benchmark for benchmark in found}
-    session = Session(meter_for(job["backend"], folder), folder, job["process"], job["annotation"])
+    session = Session(meter_for(job["backend"], folder, job["scenario"]), folder, job["process"], job["annotation"])
     begin = time.time()
     suite.record_with(session)
     try:

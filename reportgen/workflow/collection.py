@@ -16,19 +16,19 @@ from typing import Any
 import pandas as pd
 
 from reportgen.analysis import derive, processed
-from reportgen.collect import drive, machine, torch_profiler, worker
+from reportgen.collect import drive, machine, ncu, nvml, preflight, torch_profiler, worker
 from reportgen.collect import plan as plans
 from reportgen.collect.drive import StepFailed
 from reportgen.collect.plan import Selection, Step, SuitePlan
 from reportgen.evidence import bundle, provenance, samples, tables, write
 from reportgen.evidence.bundle import BundleInfo, Formula, Status
-from reportgen.evidence.errors import EnvironmentLacks
+from reportgen.evidence.errors import UserError
 from reportgen.evidence.provenance import Fact
-from reportgen.readers import torch_trace
+from reportgen.readers import cupti_activity, ncu_rep, torch_trace
 
-BACKENDS = ("torch",)
-_MAIN = {"torch": torch_trace.SELF_TIME}
-_KEPT = (worker.RUNS, drive.LOG, torch_profiler.TRACE)
+BACKENDS = ("ncu", "cupti", "torch")
+_MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME}
+_KEPT = (worker.RUNS, drive.LOG, torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY)
 _DONE = "done.json"
 Say = Callable[[str], None]
 
@@ -65,11 +65,13 @@ class Collected:
 def collect(suite: Path, out: Path, asked: Asked, say: Say) -> Collected:
     """Measure the suite at `suite` and leave one bundle below `out`; `say` is told of each step in a line."""
     _check_backends(asked.backends)
+    preflight.check(asked.backends)
     plan = plans.narrow(drive.plan(suite, asked.quick), asked.select, asked.runs, asked.scenarios)
     formulas = tuple(Formula(m, f, m) for b in plan.benchmarks for m, f in dict(b.derive).items())
     for formula in formulas:
         derive.parse(formula.metric, formula.formula)
     todo = plans.steps(plan, asked.backends, asked.scenarios, asked.processes)
+    _check_scenarios(todo)
     partial = out / f"{write.PARTIAL}{plan.digest}"
     if partial.exists() and not asked.resume:
         write.remove_folder(partial)
@@ -84,10 +86,16 @@ def collect(suite: Path, out: Path, asked: Asked, say: Say) -> Collected:
 def _check_backends(backends: Sequence[str]) -> None:
     for backend in backends:
         if backend not in BACKENDS:
-            raise EnvironmentLacks(
+            raise UserError(None, f"there is no backend '{backend}'", f"use one of {', '.join(BACKENDS)}")
+
+
+def _check_scenarios(todo: Sequence[Step]) -> None:
+    for step in todo:
+        if step.backend == "cupti" and step.scenario not in ("default", "continuous"):
+            raise UserError(
                 None,
-                f"this version does not collect with the backend '{backend}'",
-                "use --backend torch, or profile with ncu and `reportgen import` the report",
+                f"CUPTI cannot measure the scenario '{step.scenario}' in this version",
+                "use default or continuous",
             )
 
 
@@ -113,7 +121,11 @@ def _step(step: Step, suite: Path, plan: SuitePlan, asked: Asked, partial: Path,
         answer = drive.measure(step, suite, plan, annotation, asked.order, folder, asked.timeout)
     except StepFailed as error:
         say(f"{number} {step.folder}: dropped, {error}")
-        answer = {"dropped": str(error)}
+        answer = {"state": "dropped", "reason": str(error)}
+    if step.backend == "ncu" and not (folder / ncu.REPORT).is_file():
+        state, reason = ncu.why_no_report((folder / drive.LOG).read_text("utf-8", "replace"))
+        say(f"{number} {step.folder}: {state}, {reason}")
+        answer = {"state": state, "reason": reason}
     write.write_file(folder / _DONE, json.dumps(answer))
 
 
@@ -147,6 +159,7 @@ def _bundle(
     facts = provenance.from_facts(
         {
             **machine.facts(suite),
+            **nvml.facts(),
             "collection.start": Fact(begin, "", "this machine's clock"),
             "collection.end": Fact(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", "", "this machine's clock"),
         },
@@ -171,16 +184,23 @@ def _plain(plan: SuitePlan) -> dict[str, Any]:
 
 def _read(step: Step, plan: SuitePlan, folder: Path) -> Iterator[pd.DataFrame]:
     """Read what one step left: its samples, and a row for each region that has none."""
-    dropped = json.loads((folder / _DONE).read_bytes()).get("dropped", "")
+    answer = json.loads((folder / _DONE).read_bytes())
     source = f"data/{step.folder}"
-    if dropped:
-        yield _named(_absent(list(_planned(step, plan)), dropped, f"{source}/{drive.LOG}", step), step)
+    if "state" in answer:
+        lines = [{**line, **answer} for line in _planned(step, plan)]
+        yield _named(_absent(lines, f"{source}/{drive.LOG}", step), step)
         return
-    yield _named(torch_trace.read(folder / torch_profiler.TRACE, f"{source}/{torch_profiler.TRACE}").frame, step)
+    if step.backend == "cupti":
+        yield _named(cupti_activity.read(folder, source).frame, step)
+        return
+    if step.backend == "torch":
+        yield _named(torch_trace.read(folder / torch_profiler.TRACE, f"{source}/{torch_profiler.TRACE}").frame, step)
+    elif (folder / ncu.REPORT).is_file():
+        yield _named(ncu_rep.read(folder / ncu.REPORT, f"{source}/{ncu.REPORT}").frame, step)
     lines = [json.loads(line) for line in (folder / worker.RUNS).read_text().splitlines()]
     bad = [{**line, "line": number} for number, line in enumerate(lines, 1) if line["state"] != "ok"]
     if bad:
-        yield _named(_absent(bad, "", f"{source}/{worker.RUNS}", step), step)
+        yield _named(_absent(bad, f"{source}/{worker.RUNS}", step), step)
 
 
 def _planned(step: Step, plan: SuitePlan) -> Iterator[dict[str, Any]]:
@@ -191,19 +211,19 @@ def _planned(step: Step, plan: SuitePlan) -> Iterator[dict[str, Any]]:
                     yield {"benchmark": bench.name, "annotation": "", "params": dict(params), "run": run, "line": 1}
 
 
-def _absent(lines: Sequence[Mapping[str, Any]], dropped: str, source: str, step: Step) -> pd.DataFrame:
+def _absent(lines: Sequence[Mapping[str, Any]], source: str, step: Step) -> pd.DataFrame:
     names = dict.fromkeys(name for line in lines for name in line["params"])
     data: dict[str, Any] = {
         "backend": step.backend,
-        "workload": "operator",
+        "workload": "operator" if step.backend == "torch" else "kernel",
         f"{samples.PARAM}benchmark": [json.dumps(line["benchmark"]) for line in lines],
         **{samples.PARAM + name: [line["params"].get(name, "") for line in lines] for name in names},
         "annotation": [line["annotation"] for line in lines],
         "run": [line["run"] for line in lines],
         "metric": _MAIN[step.backend],
         "unit": "ns",
-        "state": ["dropped" if dropped else line["state"] for line in lines],
-        "reason": [dropped or line["reason"] for line in lines],
+        "state": [line["state"] for line in lines],
+        "reason": [line["reason"] for line in lines],
         "source": [f"{source}#L{line['line']}" for line in lines],
     }
     return samples.make({"process": step.process, **data}, len(lines))
@@ -212,8 +232,10 @@ def _absent(lines: Sequence[Mapping[str, Any]], dropped: str, source: str, step:
 def _named(frame: pd.DataFrame, step: Step) -> pd.DataFrame:
     """Give samples their benchmark, which the range's message carries as a parameter, their scenario and process."""
     carried = f"{samples.PARAM}benchmark"
-    names = frame[carried].astype("object").map(lambda text: json.loads(text) if text else "")
-    frame = frame.drop(columns=carried)
-    data = {name: frame[name].array for name in frame.columns}
-    data |= {"benchmark": names.to_numpy(), "scenario": step.scenario, "process": step.process}
+    data: dict[str, Any] = {name: frame[name].array for name in frame.columns if name != carried}
+    if carried in frame.columns:
+        data["benchmark"] = (
+            frame[carried].astype("object").map(lambda text: json.loads(text) if text else "").to_numpy()
+        )
+    data |= {"scenario": step.scenario, "process": step.process}
     return samples.make(data, len(frame))

@@ -1,6 +1,6 @@
 """What reading is compared with, in a process of its own: a bare loop through ncu_report, or nsight-python's extraction.
 
-    python loops.py bare|nsight REPORT METRICS WARM_UP
+    python loops.py bare|named|nsight REPORT METRICS WARM_UP
 
 METRICS is a JSON list, or null for all. Prints JSON: seconds on the clock, seconds of CPU, and how many values were read.
 The process reads WARM_UP before, so that imports and ncu_report's first launch (which loads a library) are not counted.
@@ -19,6 +19,23 @@ from typing import Any
 
 def bare(path: str, metrics: list[str] | None) -> int:
     """Read every value and unit into memory, by the fastest way that ncu_report has."""
+    return _loop(path, metrics, lambda action: None)
+
+
+def named(path: str, metrics: list[str] | None) -> int:
+    """Read as `bare` does, and what says of which launch the values are: its name and the ranges that it ran in."""
+    names: list[Any] = []
+
+    def name(action: Any) -> None:
+        state = action.nvtx_state()
+        domains = [state.domain_by_id(number) for number in state.domains()]
+        ranges = [(d.name(), d.push_pop_ranges(), d.start_end_ranges()) for d in domains]
+        names.append((action.name(action.NameBase_DEMANGLED), ranges))
+
+    return _loop(path, metrics, name)
+
+
+def _loop(path: str, metrics: list[str] | None, besides: Callable[[Any], None]) -> int:
     import ncu_report
 
     values: list[Any] = []
@@ -32,6 +49,7 @@ def bare(path: str, metrics: list[str] | None) -> int:
                 metric = action.metric_by_name(name)
                 values.append(metric.value())
                 units.append(metric.unit())
+            besides(action)
     return len(values)
 
 
@@ -61,7 +79,7 @@ def nsight(path: str, metrics: list[str] | None) -> int:
 def main() -> None:
     """Warm up, read once, print what it took."""
     way, path, metrics, warm_up = sys.argv[1:]
-    read: Callable[[str, list[str] | None], int] = {"bare": bare, "nsight": nsight}[way]
+    read: Callable[[str, list[str] | None], int] = {"bare": bare, "named": named, "nsight": nsight}[way]
     wanted = json.loads(metrics)
     read(warm_up, ["gpu__time_duration.sum"])
     clock, cpu = time.perf_counter(), time.process_time()

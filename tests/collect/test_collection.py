@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.collect import drive
+from reportgen.collect import drive, preflight
 from reportgen.collect import plan as plans
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import EnvironmentLacks, UserError
@@ -72,9 +72,27 @@ def test_a_process_that_hangs_costs_its_own_step(suite: Path, tmp_path: Path) ->
 
 def test_a_missing_suite_and_an_unknown_backend_say_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such suite"):
-        collect(tmp_path / "none.py", tmp_path / "out", Asked(("torch",)), print)
-    with pytest.raises(EnvironmentLacks, match="'ncu'"):
-        collect(tmp_path / "none.py", tmp_path / "out", Asked(("ncu",)), print)
+        drive.plan(tmp_path / "none.py", quick=False)
+    with pytest.raises(UserError, match="no backend 'perf'"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked(("perf",)), print)
+
+
+@pytest.mark.parametrize("backend", ["ncu", "cupti"])
+def test_what_the_machine_lacks_is_named_with_the_mend(
+    tmp_path: Path, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "find_spec", lambda name: None if name == "torch" else object())
+    with pytest.raises(EnvironmentLacks, match=r"pip install 'reportgen\[torch\]'"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked((backend,)), print)
+    monkeypatch.setattr(preflight, "find_spec", lambda name: object())
+    monkeypatch.setattr(preflight, "Sensors", NoGpu)
+    with pytest.raises(EnvironmentLacks, match="use --backend torch"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked((backend,)), print)
+    assert not (tmp_path / "out").exists()
+
+
+class NoGpu:
+    reason = "NVML cannot be used"
 
 
 @pytest.mark.parametrize(

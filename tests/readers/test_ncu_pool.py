@@ -6,10 +6,11 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reportgen.readers import ncu_pool
+from reportgen.readers import ncu_pool, ncu_rep
 from reportgen.readers.ncu_pool import ChildDied, ChildLate, Pool
 
 
@@ -59,3 +60,23 @@ def test_a_report_that_takes_too_long_is_not_read_twice(
 
     assert issubclass(ChildLate, ChildDied)
     assert not started
+
+
+def test_a_report_is_read_in_as_many_parts_as_its_size_asks_for(
+    pool: Pool, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = data / "matmul.ncu-rep"
+    whole = ncu_rep.read(path, "x", pool=pool).frame
+    monkeypatch.setattr(ncu_rep, "_SHARE_FROM", 1)
+    monkeypatch.setattr(ncu_rep, "_MOST_AT_ONCE", path.stat().st_size // 7)
+    asked: list[int] = []
+    ask_all = pool.ask_all
+
+    def counted(requests: list[dict[str, Any]], timeout: float) -> list[ncu_pool.Reply]:
+        asked.append(len(requests))
+        return ask_all(requests, timeout)
+
+    monkeypatch.setattr(pool, "ask_all", counted)
+
+    assert ncu_rep.read(path, "x", pool=pool).frame.equals(whole)
+    assert asked == [8]
