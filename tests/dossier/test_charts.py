@@ -155,7 +155,7 @@ def test_a_single_case_is_drawn(kind: str) -> None:
 
 def test_what_failed_stands_at_its_place() -> None:
     rows = [r for n in (1, 2, 3) for r in runs({TIME: ["boom" if n == 2 else 5.0] * 3}, n=n)]
-    assert "× failed" in words(checked(draw("sweep", grouped(rows)[0])))
+    assert "× fp32 failed" in words(checked(draw("sweep", grouped(rows)[0])))
 
 
 def vertical(root: ET.Element, colour: str) -> list[list[float]]:
