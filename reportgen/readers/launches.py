@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reportgen.evidence.samples import canonical
 
@@ -58,6 +59,7 @@ class Message:
     run: int | None
 
 
+@lru_cache(maxsize=1 << 16)
 def parse_message(message: str) -> Message:
     """Parse a range's message by the grammar; what does not keep to it is an annotation as it stands."""
     head, *rest = message.split("|")

@@ -1,4 +1,4 @@
-"""Measure what DESIGN.md promises of speed and size, and print it beside its target: `make bench`.
+"""Measure what is promised of speed and size, and print it beside its target: `make bench`.
 
 Machines are shared and their clocks wander. So what is compared takes turns within one run, a figure is the least of
 several rounds, and the spread of the rounds stands beside it. A target that is missed is said, never an error.
