@@ -49,7 +49,7 @@ class Again:
     def __call__(self, source: str) -> float | None:
         """Return the value, or None for a count in words, which has no one place."""
         if found := _CELL.fullmatch(source):
-            return float(self.table.loc[found[1], found[2]])
+            return float(str(self.table.loc[found[1], found[2]]))
         if found := _PAIR.fullmatch(source):
             return self._pair(found[1], found[2], found[3])
         if found := _KERNEL.fullmatch(source):
@@ -84,7 +84,7 @@ class Again:
     def _pair(self, function: str, above: str, below: str) -> float:
         a, b = self._values(above), self._values(below)
         if function == "share_saved":
-            return (1 - np.mean(list(a.values())) / np.mean(list(b.values()))) * 100
+            return float((1 - np.mean(list(a.values())) / np.mean(list(b.values()))) * 100)
         logs = np.array([math.log(a[key] / b[key]) for key in sorted(a.keys() & b.keys())])
         assert len({process for process, _ in a}) < 3  # else the unit is the process
         from scipy import stats
