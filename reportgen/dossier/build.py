@@ -15,7 +15,7 @@ from reportgen.analysis.groups import Group
 from reportgen.analysis.statistics import tick
 from reportgen.dossier import cautions, charts, findings, keeping, tables, words
 from reportgen.dossier.charts import Advantage, Drawn, Palette
-from reportgen.dossier.model import Block, Chart, Chip, DataFile, Dossier, Figure, Part, Section, Sentence, Tier
+from reportgen.dossier.model import Block, Chart, Chip, DataFile, Dossier, Part, Section, Sentence, Tier
 from reportgen.dossier.text import count, figure, listed, plural, say, shorten, visible
 from reportgen.evidence import samples
 from reportgen.evidence import tables as csv_tables
@@ -132,7 +132,7 @@ class _Builder:
         )
         if not values:
             return ()
-        low, high = (Figure(v, f"{v:g}", "", f"{v:g}", f"parameter:{axis}") for v in (values[0], values[-1]))
+        low, high = (figure(v, "", f"parameter:{axis}") for v in (values[0], values[-1]))
         return (f" over {visible(axis)}\u00a0=\u00a0", low, " to ", high)
 
     def _runs(self, runs: Sequence[int], rows: Sequence[groups.Measured]) -> Sentence:
