@@ -1,4 +1,4 @@
-"""All that a suite's author imports: `benchmark`, `annotate`, `skip`, `collector`.
+"""All that a suite's author imports: `benchmark`, `annotate`, `skip`.
 
 A suite is a Python file whose benchmarks are functions. What stands inside `with annotate("name"):` is measured; the rest of
 the function (random tensors, warm tables) is not. A region may launch any number of kernels, from any thread.
@@ -21,13 +21,9 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol, Self
 
-Heat = Literal["burst", "sustained"]
-Scope = Literal["once", "config", "run", "annotation"]
 Config = Mapping[str, Any]
-
-SCOPES: tuple[Scope, ...] = ("once", "config", "run", "annotation")
 
 
 class SuiteError(Exception):
@@ -61,27 +57,12 @@ class Benchmark:
     warmup: int = 1
     metrics: tuple[str, ...] = ()
     derive: Mapping[str, str] = field(default_factory=dict)
-    normalize_against: str = ""
     scenarios: tuple[str, ...] = ("default",)
-    heat: Heat = "burst"
     title: str = ""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the benchmark's function."""
         return self.function(*args, **kwargs)
-
-
-@dataclass(frozen=True)
-class Collector:
-    """A function of a suite that reads a value once, for each configuration, run or annotation."""
-
-    function: Callable[[], Any]
-    name: str
-    scope: Scope
-
-    def __call__(self) -> Any:
-        """Call the collector's function."""
-        return self.function()
 
 
 def benchmark(
@@ -93,9 +74,7 @@ def benchmark(
     warmup: int = 1,
     metrics: Iterable[str] = (),
     derive: Mapping[str, str] | None = None,
-    normalize_against: str = "",
     scenarios: Iterable[str] = ("default",),
-    heat: Heat = "burst",
     title: str = "",
 ) -> Callable[[Callable[..., Any]], Benchmark]:
     """Declare the function below as a benchmark.
@@ -103,8 +82,7 @@ def benchmark(
     `configs` are its configurations, each a mapping of parameters, a sequence of them in the order of the function's own, or a
     single value; `quick` a smaller set for a first look. `runs` and `processes` say how often each is measured (processes: as
     the backend has it unless set), `warmup` how often it runs unmeasured before. `metrics` are hardware counters by the
-    profiler's name, `derive` formulas of derived metrics with `time` in seconds. `heat` says whether runs stand apart
-    (`burst`) or follow one another without a pause (`sustained`).
+    profiler's name, `derive` formulas of derived metrics with `time` in seconds.
     """
 
     def declare(function: Callable[..., Any]) -> Benchmark:
@@ -112,8 +90,6 @@ def benchmark(
         whole = tuple(_config(function, names, config) for config in configs)
         small = whole[:1] if quick is None else tuple(_config(function, names, config) for config in quick)
         _check(function, whole, runs=runs, processes=processes, warmup=warmup)
-        if heat not in ("burst", "sustained"):
-            raise SuiteError(f"benchmark {function.__name__}: heat is 'burst' or 'sustained', not {heat!r}")
         made = Benchmark(
             function,
             function.__name__,
@@ -124,9 +100,7 @@ def benchmark(
             warmup,
             tuple(metrics),
             dict(derive or {}),
-            normalize_against,
             tuple(scenarios),
-            heat,
             title or (inspect.getdoc(function) or "").partition("\n")[0],
         )
         _state.declared.append(made)
@@ -160,13 +134,6 @@ def _config(function: Callable[..., Any], names: Sequence[str], config: Any) -> 
     except TypeError as error:
         raise SuiteError(f"benchmark {function.__name__}: the configuration {config!r} does not fit: {error}") from None
     return made
-
-
-def collector(scope: Scope = "run") -> Callable[[Callable[[], Any]], Collector]:
-    """Declare the function below as a collector: its value is kept once, for each `config`, `run` or `annotation`."""
-    if scope not in SCOPES:
-        raise SuiteError(f"a collector's scope is one of {', '.join(SCOPES)}, not {scope!r}")
-    return lambda function: Collector(function, function.__name__, scope)
 
 
 def skip(reason: str) -> None:

@@ -18,7 +18,6 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
         "dram__bytes_write.sum",
     ),
     derive={"TFLOP/s": "2*n**3 / time / 1e12"},
-    normalize_against="fp32",
     scenarios=("default", "continuous"),
 )
 def matmul(n: int) -> None:

@@ -32,9 +32,7 @@ class PlannedBenchmark:
     warmup: int
     metrics: tuple[str, ...]
     derive: tuple[tuple[str, str], ...]
-    normalize_against: str
     scenarios: tuple[str, ...]
-    heat: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,9 +101,7 @@ def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
         warmup=benchmark.warmup,
         metrics=benchmark.metrics,
         derive=tuple(benchmark.derive.items()),
-        normalize_against=benchmark.normalize_against,
         scenarios=benchmark.scenarios,
-        heat=benchmark.heat,
     )
 
 
@@ -114,7 +112,6 @@ class _Place:
     benchmark: str = ""
     params: Params = ()
     run: int = -1  # under 0 while warming up: nothing is recorded
-    heat: str = "burst"
 
 
 class Session:
@@ -131,8 +128,7 @@ class Session:
         """Begin a region, unless it is warming up or not selected."""
         self._measured = self.place.run >= 0 and self.wanted in ("", annotation)
         if self._measured:
-            if self.place.heat == "burst":
-                self.meter.before()
+            self.meter.before()
             self.meter.start(message(annotation, self.place.benchmark, self.place.params, self.place.run))
 
     def end(self, annotation: str, error: BaseException | None) -> None:
@@ -144,7 +140,7 @@ class Session:
     def run(self, bench: PlannedBenchmark, declared: Benchmark, configs: Sequence[suite.Config], order: str) -> None:
         """Warm up, then run all configurations: round-robin, or one after the other with `order` blocks."""
         for run, (index, params) in _order(bench, order):
-            self.place = _Place(bench.name, params, run, bench.heat)
+            self.place = _Place(bench.name, params, run)
             try:
                 declared(**configs[index])
             except SuiteError:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from reportgen import suite
-from reportgen.suite import SuiteError, annotate, benchmark, collector, record_with, skip
+from reportgen.suite import SuiteError, annotate, benchmark, record_with, skip
 
 
 class Listener:
@@ -91,7 +91,6 @@ def test_configurations_come_in_three_forms() -> None:
         ({"configs": [{"m": 1}]}, "does not fit"),
         ({"configs": [(1, 2)]}, "more values than parameters"),
         ({"configs": [1], "runs": 0}, "runs is 0"),
-        ({"configs": [1], "heat": "warm"}, "heat is"),
     ],
 )
 def test_a_wrong_declaration_says_what_to_mend(arguments: dict[str, object], says: str) -> None:
@@ -100,12 +99,6 @@ def test_a_wrong_declaration_says_what_to_mend(arguments: dict[str, object], say
         @benchmark(**arguments)  # type: ignore[arg-type]
         def matmul(n: int) -> None:
             pass
-
-
-def test_a_collector_has_a_scope() -> None:
-    assert collector("run")(lambda: 7)() == 7
-    with pytest.raises(SuiteError, match="once, config, run, annotation"):
-        collector("always")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["", "a|b"])
