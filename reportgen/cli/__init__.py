@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from reportgen.cli.commands import group
-from reportgen.cli.guard import guarded
-
 __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    try:
+        from reportgen.cli.commands import group
+        from reportgen.cli.guard import guarded
+    except KeyboardInterrupt:  # before there is anything that could say so
+        return 130
     return guarded(group, sys.argv[1:] if args is None else args)

@@ -10,13 +10,14 @@ import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import count, json_option, print_json, warn
+from reportgen.cli.paths import PATH
 
 if TYPE_CHECKING:
     from reportgen.dossier.model import Tier
 
 
 @click.command(epilog=example("reportgen build site", "reportgen build site --tier full --strict --jobs 8"))
-@click.argument("site", type=click.Path(path_type=Path))
+@click.argument("site", type=PATH)
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Render N dossiers at once; one for each core unless given."
 )

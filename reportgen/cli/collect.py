@@ -8,6 +8,7 @@ import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import json_option, print_json, printable
+from reportgen.cli.paths import PATH
 
 
 @click.command(
@@ -18,10 +19,8 @@ from reportgen.cli.output import json_option, print_json, printable
         "reportgen collect mine.py --backend torch --select matmul/fp16,n=512 --out bundles",
     ),
 )
-@click.argument("suites", nargs=-1, required=True, metavar="SUITE…", type=click.Path(path_type=Path))
-@click.option(
-    "--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Put the bundles below here."
-)
+@click.argument("suites", nargs=-1, required=True, metavar="SUITE…", type=PATH)
+@click.option("--out", required=True, metavar="DIR", type=PATH, help="Put the bundles below here.")
 @click.option(
     "--backend",
     "backends",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
+import logging
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -16,14 +21,17 @@ from reportgen.evidence.errors import UserError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE stopped
+_STOPPED = "stopped; what was written is whole, and the same command starts again"
 _LACKING = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE}
 
 
 def guarded(command: click.Command, args: Sequence[str]) -> int:
     """Run `command`, turn every exception into one line on stderr, and return the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    with _prepared():
+        return _guarded(command, args)
+
+
+def _guarded(command: click.Command, args: Sequence[str]) -> int:
     try:
         code = _run(command, args)
         sys.stdout.flush()
@@ -33,14 +41,59 @@ def guarded(command: click.Command, args: Sequence[str]) -> int:
         if os.environ.get("REPORTGEN_DEBUG") and not isinstance(error, click.ClickException):
             traceback.print_exc()
         code, line = explain(error)
-        if line:
-            click.echo(f"reportgen: {line}", err=True)
+        with contextlib.suppress(OSError):  # with nowhere to say it, the exit code says it
+            if line:
+                click.echo(f"reportgen: {line}", err=True)
     return code
+
+
+@contextlib.contextmanager
+def _prepared() -> Iterator[None]:
+    """Make the streams, the warnings and the signals what every command relies on."""
+    # A stream that was closed by `>&-` is None.
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    signals = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
+    ours = [number for number in signals if signal.getsignal(number) == signal.SIG_DFL]  # not under nohup
+    for number in ours:
+        signal.signal(number, _stop)
+    with warnings.catch_warnings():
+        # What a library tells a programmer (an overflow, a folder without a cache) is nothing to a command's user.
+        debugged = bool(os.environ.get("REPORTGEN_DEBUG"))
+        before = logging.root.manager.disable
+        if not debugged:
+            warnings.simplefilter("ignore")
+            logging.disable(logging.WARNING)
+        try:
+            yield
+        finally:
+            logging.disable(before)
+            for number in ours:
+                signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, _: object) -> None:
+    raise Stopped(number)
+
+
+class Stopped(BaseException):
+    """A signal asks the program to end; like Ctrl-C, it leaves nothing that is half done."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
 
 
 def _run(command: click.Command, args: Sequence[str]) -> int:
     # Not click's own `main`: that one takes a broken pipe for exit code 1, which here means that something was found.
     try:
+        if not args:
+            with click.Context(command, info_name="reportgen") as context:
+                click.echo(command.get_help(context), err=True)
+            return 2
         with command.make_context("reportgen", list(args)) as context:
             code = command.invoke(context)
     except click.exceptions.Exit as stop:
@@ -55,7 +108,9 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return 2, f"error: {_usage(error)}"
     if isinstance(error, KeyboardInterrupt | EOFError | click.Abort):
-        return INTERRUPTED, "stopped; what was written is whole, and the same command starts again"
+        return INTERRUPTED, _STOPPED
+    if isinstance(error, Stopped):
+        return 128 + error.number, _STOPPED
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 2, ""
     if isinstance(error, MemoryError):

@@ -8,6 +8,7 @@ import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import count, json_option, print_json, warn
+from reportgen.cli.paths import PATH
 
 # Those of `readers.recognise`, which is not imported to print help; a test holds them to be the same.
 KINDS = ("ncu-rep", "ncu-raw", "ncu-details", "nsight-profiled", "nsight-processed", "ncu-session", "ncu-log")
@@ -21,8 +22,8 @@ KINDS = ("ncu-rep", "ncu-raw", "ncu-details", "nsight-profiled", "nsight-process
         "reportgen import matmul.ncu-rep --derive 'TFLOP/s=2*n**3/time/1e12' --out bundles",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
-@click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Put the bundle below here.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=PATH)
+@click.option("--out", required=True, metavar="DIR", type=PATH, help="Put the bundle below here.")
 @click.option(
     "--kind", metavar="KIND", help=f"What the files are, where their content does not tell: {', '.join(KINDS)}."
 )
@@ -33,7 +34,7 @@ KINDS = ("ncu-rep", "ncu-raw", "ncu-details", "nsight-profiled", "nsight-process
 @click.option(
     "--session",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="What `ncu --page session` printed of the report.",
 )
 @click.option(

@@ -9,6 +9,7 @@ import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import json_option, print_json
+from reportgen.cli.paths import PATH
 
 if TYPE_CHECKING:
     from reportgen.dossier.model import Tier
@@ -22,8 +23,8 @@ FORMATS = ("html", "pdf", "json", "markdown")
         "reportgen render BUNDLE --out dossier --format pdf --paper letter --tier public",
     )
 )
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Put the dossier here.")
+@click.argument("bundle", type=PATH)
+@click.option("--out", required=True, metavar="DIR", type=PATH, help="Put the dossier here.")
 @click.option(
     "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="May be given again.  [default: html, pdf]"
 )

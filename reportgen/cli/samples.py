@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.cli.commands import example
+from reportgen.cli.paths import PATH
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         "reportgen samples BUNDLE --processed --format json",
     )
 )
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @click.option(
     "--processed", is_flag=True, help="One row for each annotation, configuration and metric, not each launch."
 )

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from reportgen.cli.commands import example
+from reportgen.cli.paths import PATH
 
 
 @click.command(epilog=example("reportgen serve site", "reportgen serve site --port 9000 --bind 0.0.0.0"))
-@click.argument("site", type=click.Path(path_type=Path))
+@click.argument("site", type=PATH)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any that is free."
 )

@@ -8,10 +8,11 @@ import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import count, json_option, print_json, printable
+from reportgen.cli.paths import PATH
 
 
 @click.command(epilog=example("reportgen verify bundles/matmul/20261130T211006Z-1f0c2ab94e57"))
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @json_option
 def command(bundle: Path, as_json: bool) -> int:
     """Check every file of a bundle against its manifests, and the manifests against each other.

@@ -336,6 +336,10 @@ class _Builder:
                 caption = (
                     "Each point is one run; the band is ±2 %, within which a row counts as stable. Hollow points belong to unstable rows.",
                 )
+                most = charts.most_points(sum(len(case.runs.get(group.main, {})) >= 2 for case in group.cases))
+                if any(len(case.runs.get(group.main, {})) > most for case in group.cases):
+                    thin = f" Of a row of more than {most:,} runs the lowest and the highest of each stretch are shown."
+                    caption = (caption[0] + thin,)
                 made.append(self._chart(chart_id, title, describe, caption, drawn))
             table = tables.stability(group, f"{shown.id}-stability")
             blocks.append(

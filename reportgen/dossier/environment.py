@@ -15,6 +15,7 @@ from reportgen.dossier.model import Figure, Name, Part
 from reportgen.dossier.text import visible
 from reportgen.resources import templates
 
+_LONGEST_KEY = 200
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -74,8 +75,8 @@ def number(value: float) -> str:
 
 
 def sort_key(order: float | str) -> str:
-    """Return what a column sorts by as an attribute's text."""
-    return order if isinstance(order, str) else number(order)
+    """Return what a column sorts by as an attribute's text; the beginning of a long name is enough."""
+    return order[:_LONGEST_KEY] if isinstance(order, str) else number(order)
 
 
 def as_base64(text: str) -> str:

@@ -11,9 +11,10 @@ from reportgen.dossier.build import build
 from reportgen.dossier.model import Dossier, Tier
 from reportgen.dossier.text import plain
 from reportgen.evidence import write
-from reportgen.evidence.bundle import Bundle, open_bundle
-from reportgen.evidence.errors import UserError
+from reportgen.evidence.bundle import Bundle, open_bundle, refuse_inside
+from reportgen.evidence.errors import BundleError, UserError
 from reportgen.evidence.redaction import redact
+from reportgen.evidence.verify import in_short, verify
 
 if TYPE_CHECKING:
     from reportgen.dossier.pdf import Attachment
@@ -27,9 +28,13 @@ def render(
     bundle_path: Path, out: Path, formats: Sequence[str] = DEFAULT_FORMATS, tier: Tier = "public", paper: str = "a4"
 ) -> list[Path]:
     """Render the bundle at `bundle_path` into the folder `out`, replacing only the files that it writes; return them."""
+    refuse_inside(out / "dossier.html")
+    if faults := verify(bundle_path):
+        raise BundleError(bundle_path, in_short(faults), "take the bundle from a copy")
     made = pages(bundle_path, tier, paper, tuple(formats))
     written = []
-    for name, data in made.items():
+    # What a page links to stands there before the page does.
+    for name, data in sorted(made.items(), key=lambda file: not file[0].startswith(f"{BESIDE}/")):
         if name != "summary.json":
             write.write_file(out / name, data)
             written.append(out / name)

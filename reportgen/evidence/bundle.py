@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import stat
 import unicodedata
@@ -25,7 +26,7 @@ from reportgen import __version__
 from reportgen.evidence import provenance as provenances
 from reportgen.evidence import samples as sample_tables
 from reportgen.evidence import tables, write
-from reportgen.evidence.errors import BundleError, UserError
+from reportgen.evidence.errors import BundleError, UserError, shown
 from reportgen.evidence.provenance import Provenance
 
 FORMAT = 1
@@ -104,7 +105,8 @@ def slug(text: str) -> str:
     while len(plain.encode("utf-8", "replace")) > 80:
         plain = plain[:-1]
     plain = plain.strip("-.") or "unnamed"
-    return f"{plain}-" if plain.split(".")[0].lower() in _WINDOWS else plain
+    stem, dot, rest = plain.partition(".")
+    return f"{stem}-{dot}{rest}" if stem.lower() in _WINDOWS else plain
 
 
 def check_name(name: str, what: str = "name") -> str:
@@ -112,7 +114,7 @@ def check_name(name: str, what: str = "name") -> str:
     fault = _name_fault(name)
     if fault:
         mend = f"call it '{slug(name)}'" if name else "give one"
-        raise UserError(None, f"the {what} '{name}' {fault}", mend)
+        raise UserError(None, f"the {what} '{shown(name)}' {fault}", mend)
     return name
 
 
@@ -277,13 +279,21 @@ def create(
     entries |= _tag_files(info, entries)
     digest = entries[TAG_MANIFEST].sha256
     target = Path(out) / info.suite / f"{info.start}-{digest[:DIGEST_SHOWN]}"
-    if not _stands(target, digest):
+    refuse_inside(target)
+    if not _stands(target, entries):
         try:
             _write(target, entries)
         except UserError:
-            if not _stands(target, digest):  # unless another process was quicker
+            if not _stands(target, entries):  # unless another process was quicker
                 raise
     return target
+
+
+def refuse_inside(place: Path) -> None:
+    """Raise `UserError` where `place` lies in a bundle: what is written into one spoils it."""
+    for folder in Path(os.path.realpath(place)).parents:
+        if all(os.path.lexists(folder / name) for name in (BAGIT, TAG_MANIFEST)):
+            raise UserError(place, f"lies in the bundle {folder}, which must not change", "choose a folder outside it")
 
 
 def _count_states(samples: pd.DataFrame) -> dict[str, int]:
@@ -385,12 +395,20 @@ def _write(target: Path, entries: Mapping[str, _Entry]) -> None:
                 raise UserError(entry.source, "was changed while it was copied", "run it again")
 
 
-def _stands(target: Path, digest: str) -> bool:
-    """Say whether this very bundle stands at `target`."""
-    try:
-        return target.is_dir() and open_bundle(target).digest == digest
-    except UserError:
+def _stands(target: Path, entries: Mapping[str, _Entry]) -> bool:
+    """Say whether this very bundle stands at `target`, whole; raises `UserError` where it does, spoiled."""
+    if not (target / TAG_MANIFEST).is_file():
         return False
+    try:
+        whole = all(_entry(target / name).sha256 == entry.sha256 for name, entry in entries.items())
+    except UserError:
+        whole = False
+    there = {
+        path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_symlink() or not path.is_dir()
+    }
+    if not whole or there != set(entries):
+        raise UserError(target, "this bundle stands there already, and is spoiled", "remove it, and run it again")
+    return True
 
 
 # Opening

@@ -19,6 +19,10 @@ class UserError(Exception):
         self.mend = mend
         super().__init__(self.line)
 
+    def __str__(self) -> str:
+        """Return the message, also where `path` was made better known since."""
+        return self.line
+
     @property
     def line(self) -> str:
         """Return the message as one printable line."""
@@ -26,6 +30,11 @@ class UserError(Exception):
         mend = f"; {self.mend}" if self.mend else ""
         whole = f"{place}{self.what}{mend}"
         return "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in whole)
+
+
+def shown(text: str, most: int = 80) -> str:
+    """Return what someone gave as a message quotes it: its beginning tells enough of a long text."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 class ReadError(UserError):

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,6 +55,12 @@ def verify(path: str | Path) -> tuple[Fault, ...]:
     faults += _payload_faults(root, found, payload, rebuilt)
     faults += _content_faults(root, found, faults)
     return tuple(sorted(set(faults), key=lambda fault: (fault.file, fault.what)))
+
+
+def in_short(faults: Sequence[Fault]) -> str:
+    """Return in one line what `verify` found."""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"spoiled: {faults[0].file}: {faults[0].what}{more}; see: reportgen verify"
 
 
 # What stands there

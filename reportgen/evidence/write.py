@@ -27,6 +27,8 @@ _FULL = {errno.ENOSPC: "no space is left on the disk", errno.EDQUOT: "the disk q
 _REFUSED = {
     errno.EACCES: ("permission denied", "choose a folder that you may write to"),
     errno.EPERM: ("permission denied", "choose a folder that you may write to"),
+    errno.ENOENT: ("no folder can be made there", "choose a folder that you may write to"),
+    errno.ELOOP: ("its links lead round in a circle", "choose another folder"),
     errno.EROFS: ("the file system is read-only", "choose a folder that you may write to"),
     errno.EISDIR: ("is a folder, not a file", "choose another name"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "choose another folder"),
@@ -123,8 +125,7 @@ def new_folder(path: str | Path) -> Generator[Path]:
     with _told(path):
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, "exists")
-        target.parent.mkdir(parents=True, exist_ok=True)
-    with _hidden_folder(target) as folder:
+    with _parents(target), _hidden_folder(target) as folder:
         yield folder
         with _told(path):
             _flush_tree(folder)
@@ -265,6 +266,21 @@ def _beside(target: Path) -> Path:
 
 
 @contextmanager
+def _parents(target: Path) -> Generator[None]:
+    """Make the folders above `target`, and take away again those that are still empty when the block fails."""
+    missing = [folder for folder in target.parents if not os.path.lexists(folder)]
+    with _told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
+@contextmanager
 def _hidden_folder(target: Path) -> Generator[Path]:
     """Make a hidden folder beside `target`, and remove whatever has its name at the end, however the block ends."""
     folder = _beside(target)
@@ -273,6 +289,10 @@ def _hidden_folder(target: Path) -> Generator[Path]:
             folder.mkdir()
         with _told_when_full(target):
             yield folder
+    except UserError as error:
+        if error.path is not None and Path(error.path).is_relative_to(folder):
+            error.path = str(target / Path(error.path).relative_to(folder))  # what a person looks for
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -290,6 +310,8 @@ def _flush_folder(folder: Path) -> None:
 def _flush_tree(folder: Path) -> None:
     for name, _, files in os.walk(folder):
         for file in files:
+            if not stat.S_ISREG(os.lstat(os.path.join(name, file)).st_mode):
+                continue  # a link is a name, and flushed with its folder
             descriptor = os.open(os.path.join(name, file), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 os.fsync(descriptor)

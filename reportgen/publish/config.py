@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+import unicodedata
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -10,9 +12,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from reportgen.evidence.errors import UserError
+from reportgen.evidence import write
+from reportgen.evidence.errors import UserError, shown
 
 FILE = "site.toml"
+_LONGEST = 1 << 20
 
 
 class SiteConfig(BaseModel):
@@ -38,29 +42,51 @@ class SiteConfig(BaseModel):
     paper: Literal["a4", "letter"] = "a4"
     """The PDFs' paper."""
 
+    @field_validator("title", "description")
+    @classmethod
+    def _is_text(cls, value: str) -> str:
+        if any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in value):
+            raise ValueError("it holds a control character")
+        if value and not value.strip():
+            raise ValueError("it is blank")
+        return value
+
     @field_validator("base_address")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
         if value and not value.startswith(("https://", "http://")):
             raise ValueError("give a whole address that begins with https://")
+        if any(c in ' "<>\\^`{|}' or not c.isprintable() for c in value):
+            raise ValueError("give an address without spaces, quotes and control characters")
         return value if not value or value.endswith("/") else f"{value}/"
 
 
 def load(site: Path) -> SiteConfig:
     """Read the settings of a site's folder; without a `site.toml` all are the defaults."""
     path = site / FILE
-    if not path.exists():
+    if not os.path.lexists(path):
         return SiteConfig()
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(_text(path))
     except UnicodeDecodeError as error:
         raise UserError(path, f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(path, f"not TOML: {error}", 'write one key = "value" a line') from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
+        raise UserError(path, f"cannot be read as TOML: {error}", 'write one key = "value" a line') from None
     try:
         return SiteConfig.model_validate(found)
     except ValidationError as error:
         raise UserError(path, *_explain(error.errors())) from None
+
+
+def _text(path: Path) -> str:
+    data = bytearray()
+    for chunk in write.read_chunks(path):
+        data += chunk
+        if len(data) > _LONGEST:
+            raise UserError(path, f"is larger than {_LONGEST} bytes", "it holds a few settings: take out the rest")
+    return bytes(data).decode("utf-8-sig")
 
 
 def _explain(errors: list[ErrorDetails]) -> tuple[str, str]:
@@ -73,7 +99,7 @@ def _explain(errors: list[ErrorDetails]) -> tuple[str, str]:
         mend = f"did you mean '{near[0]}'?" if near else f"the keys are {', '.join(SiteConfig.model_fields)}"
         return f"unknown key '{key}'{more}", mend
     if first["type"] == "literal_error":
-        return f"key '{key}' is {first['input']!r}{more}", f"give {first['ctx']['expected']}"
+        return f"key '{key}' is '{shown(str(first['input']))}'{more}", f"give {first['ctx']['expected']}"
     return (
         f"key '{key}': {first['msg'].removeprefix('Value error, ')}{more}",
         f"mend it or take out the line '{key} = …'",

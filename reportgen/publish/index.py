@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from reportgen.evidence import write
+from reportgen.evidence.errors import UserError
 
 FILE = "index.json"
 FORMAT = 1
@@ -64,27 +72,57 @@ class Index(_Strict):
     reportgen: str
     newest: str  # the site's clock: the start of its newest bundle
     dossiers: tuple[Entry, ...]
+    pages: tuple[str, ...] = ()  # the site's own files, this one too
 
     def text(self) -> bytes:
         """Return the file's bytes."""
         return (self.model_dump_json(indent=1) + "\n").encode()
 
 
-def earlier(public: Path) -> dict[str, Entry]:
-    """Return what an earlier build published, by path; nothing where its index is missing or cannot be read."""
+def earlier(public: Path) -> Index | None:
+    """Return what an earlier build published; None where its index is missing or cannot be read."""
     try:
-        found = Index.model_validate_json((public / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return {}
-    if found.format != FORMAT:
-        return {}
-    return {entry.path: entry for entry in found.dossiers}
+        found = Index.model_validate_json(_read(public))
+    except (UserError, ValidationError):
+        return None
+    return found if found.format == FORMAT else None
 
 
-def is_whole(entry: Entry, public: Path) -> bool:
-    """Return whether every file of an earlier dossier is still there with its size."""
+def is_ours(public: Path) -> bool:
+    """Say whether a build made the folder: it holds an index, and not one of another program."""
+    try:
+        found = json.loads(_read(public))
+    except UserError:
+        return False
+    except (ValueError, RecursionError):
+        return True  # damaged: other programs' are not either
+    return isinstance(found, dict) and {"reportgen", "dossiers"} <= set(found)
+
+
+def foreign(found: Index, public: Path) -> Iterator[str]:
+    """Yield the files and links in `public` that no build has made, such as a CNAME, relative to it."""
+    ours = {f"{entry.path}/{name}" for entry in found.dossiers for name in entry.files} | set(found.pages)
+    for place, folders, files in os.walk(public):
+        for name in [*files, *(folder for folder in folders if (Path(place) / folder).is_symlink())]:
+            path = (Path(place) / name).relative_to(public).as_posix()
+            if path not in ours:
+                yield path
+
+
+def _read(public: Path) -> bytes:
+    return b"".join(write.read_chunks(public / FILE))
+
+
+def is_whole(entry: Entry, public: Path, *, thorough: bool = False) -> bool:
+    """Return whether every file of an earlier dossier is still there with its size; `thorough`: with its bytes."""
     folder = public / entry.path
     try:
-        return all((folder / name).stat().st_size == file.bytes for name, file in entry.files.items())
-    except OSError:
+        for name, file in entry.files.items():
+            found = (folder / name).lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size != file.bytes:
+                return False
+            if thorough and hashlib.sha256(b"".join(write.read_chunks(folder / name))).hexdigest() != file.sha256:
+                return False
+    except (OSError, UserError):
         return False
+    return True

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +22,7 @@ from reportgen.dossier.model import Tier
 from reportgen.evidence import redaction, write
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import EnvironmentLacks, UserError
-from reportgen.evidence.verify import verify
+from reportgen.evidence.verify import in_short, verify
 from reportgen.publish.index import PublishedFile, Summary
 
 SUMMARY = "summary.json"
@@ -64,7 +68,7 @@ def run(
         return
     broken: list[Task] = []
     others = set(multiprocessing.active_children())
-    with _pool(workers) as pool:
+    with _safe_path(), _pool(workers) as pool:
         waiting: dict[Future[Outcome], Task] = {pool.submit(work, task): task for task in tasks}
         try:
             for done in as_completed(waiting):
@@ -83,7 +87,7 @@ def run(
 
 def _alone(task: Task, work: Callable[[Task], Outcome]) -> Outcome:
     # A worker that was killed breaks the whole pool, and nobody knows which dossier it was: each gets one of its own.
-    with _pool(1) as pool:
+    with _safe_path(), _pool(1) as pool:
         try:
             return pool.submit(work, task).result()
         except BrokenProcessPool:
@@ -97,6 +101,32 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 def _die_quietly() -> None:
     # Ctrl-C reaches all processes of a terminal; only the first one says so.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not os.environ.get("REPORTGEN_DEBUG"):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.WARNING)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it was killed: it would wait for ever, and hold its memory."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Start workers with nothing of the current folder on their path: a user's `random.py` is not Python's."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def cores() -> int:
@@ -109,7 +139,7 @@ def make(task: Task) -> Outcome:
     try:
         faults = verify(task.bundle)
         if faults:
-            return Failed(spoiled(faults))
+            return Failed(in_short(faults))
         return _make(task)
     except EnvironmentLacks:
         raise  # no space, no Pango: so it is for every dossier
@@ -121,12 +151,6 @@ def make(task: Task) -> Outcome:
         return Failed(
             f"internal error at {place}: {type(error).__name__}: {' '.join(str(error).split())}; please report it"
         )
-
-
-def spoiled(faults: Sequence[object]) -> str:
-    """Return in one line what `verify` found."""
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"spoiled: {getattr(faults[0], 'file', '')}: {getattr(faults[0], 'what', '')}{more}; see: reportgen verify"
 
 
 def _make(task: Task) -> Made:

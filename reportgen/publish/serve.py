@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -36,7 +37,11 @@ class Handler(SimpleHTTPRequestHandler):
     def send_head(self) -> BinaryIO | None:
         """Refuse what leads out of the folder, through links too."""
         root = Path(self.directory).resolve()
-        if not Path(self.translate_path(self.path)).resolve().is_relative_to(root):
+        try:
+            inside = Path(os.path.realpath(self.translate_path(self.path))).is_relative_to(root)
+        except ValueError:  # a NUL in the address
+            inside = False
+        if not inside:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
@@ -75,6 +80,9 @@ def server(site: Path, *, port: int, bind: str) -> Iterator[ThreadingHTTPServer]
     public = site / "public"
     if not (public / "index.html").is_file():
         raise UserError(site, "the site is not built", f"run: reportgen build {site}")
+    if not bind.strip():
+        # An empty address would mean all of them: too much for a variable that was not set.
+        raise UserError(None, "--bind is empty", "give 127.0.0.1, or 0.0.0.0 to show the site to the network")
     try:
         running = _Server((bind, port), partial(Handler, directory=str(public)))
     except (OSError, OverflowError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,13 +14,13 @@ from pathlib import Path
 from reportgen import __version__
 from reportgen.dossier.model import Tier
 from reportgen.evidence import write
-from reportgen.evidence.bundle import open_bundle
+from reportgen.evidence.bundle import open_bundle, refuse_inside
 from reportgen.evidence.errors import UserError
-from reportgen.evidence.verify import verify
+from reportgen.evidence.verify import in_short, verify
 from reportgen.publish import index, keys, pages
 from reportgen.publish.config import SiteConfig, load
 from reportgen.publish.found import Found, bags
-from reportgen.publish.rendering import Made, Task, inside, run, spoiled
+from reportgen.publish.rendering import Made, Task, inside, run
 
 HTML, PDF = "dossier.html", "dossier.pdf"
 
@@ -75,13 +76,17 @@ def build(site: Path, *, jobs: int | None = None, strict: bool = False, tier: Ti
         raise UserError(site, "there is no such folder", "name the folder of a site: one that holds bundles/")
     config = load(site)
     state = _Build(site, config, tier or config.tier, strict, jobs)
+    refuse_inside(state.public)
     _check_public(state.public)
     found = _find(state)
+    earlier = index.earlier(state.public)
     with write.swap_folder(state.public) as unfinished:
-        _dossiers(state, found, unfinished)
+        _dossiers(state, found, earlier, unfinished)
         if strict and state.warnings:
             raise StrictError(site, _lines(state))
         _pages(state, found, unfinished)
+        if earlier is not None and earlier.pages:
+            _keep_foreign(earlier, state.public, unfinished)
     return Built(
         front=(state.public / "index.html").resolve(),
         tier=state.tier,
@@ -94,7 +99,7 @@ def build(site: Path, *, jobs: int | None = None, strict: bool = False, tier: Ti
 
 def _check_public(public: Path) -> None:
     """Refuse to replace a folder that no build has made."""
-    if public.is_dir() and not (public / index.FILE).is_file() and any(public.iterdir()):
+    if public.is_dir() and any(public.iterdir()) and not index.is_ours(public):
         raise UserError(
             public, "holds files that reportgen did not make, and a build replaces all in it", "move them away"
         )
@@ -107,7 +112,14 @@ def _lines(state: _Build) -> tuple[str, ...]:
 def _find(state: _Build) -> list[Found]:
     """Open every bundle; one that cannot be opened, or stands there twice, is a warning."""
     found: dict[str, Found] = {}
-    for bag in bags(state.site / "bundles"):
+    folder = state.site / "bundles"
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise UserError(folder, "is not a folder", "put the bundles into a folder of this name")
+
+    def refused(place: Path, why: str) -> None:
+        state.warnings[place.relative_to(state.site).as_posix()] = f"cannot be looked into: {why}"
+
+    for bag in bags(folder, refused):
         label = bag.relative_to(state.site).as_posix()
         try:
             one = _open(bag, label)
@@ -141,16 +153,16 @@ def _pair(name: str) -> str:
     return "/".join(name.split("/")[2:4])
 
 
-def _dossiers(state: _Build, found: list[Found], unfinished: Path) -> None:
+def _dossiers(state: _Build, found: list[Found], earlier: index.Index | None, unfinished: Path) -> None:
     """Put every dossier into the unfinished site: linked from the earlier build where nothing changed, else rendered."""
-    earlier = index.earlier(state.public)
+    known = {entry.path: entry for entry in earlier.dossiers} if earlier else {}
     tasks: dict[Task, tuple[Found, str]] = {}
     for one, formats in _formats(found, state.config.pdf):
         key = keys.key(one.digest, tier=state.tier, paper=state.config.paper, formats=formats)
-        entry = earlier.get(one.path)
-        if entry is not None and entry.key == key and index.is_whole(entry, state.public):
+        entry = known.get(one.path)
+        if entry is not None and entry.key == key and index.is_whole(entry, state.public, thorough=state.strict):
             if state.strict and (faults := verify(one.bundle)):
-                state.warnings[one.label] = spoiled(faults)
+                state.warnings[one.label] = in_short(faults)
             _link(entry, state.public, unfinished)
             state.entries[one.path] = entry
         else:
@@ -191,6 +203,18 @@ def _link(entry: index.Entry, public: Path, unfinished: Path) -> None:
         write.link_file(source, target)
 
 
+def _keep_foreign(earlier: index.Index, public: Path, unfinished: Path) -> None:
+    """Carry over what a person put into the site, such as a CNAME: a build replaces only what builds have made."""
+    for name in index.foreign(earlier, public):
+        source, target = public / name, unfinished / name
+        if os.path.lexists(target):
+            continue
+        if source.is_symlink():
+            write.soft_link(source.readlink(), target)
+        else:
+            write.link_file(source, target)
+
+
 def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:
     """Write the site's own pages; the order is the newest first."""
     entries = [state.entries[one.path] for one in found if one.path in state.entries]
@@ -209,6 +233,7 @@ def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:
             reportgen=__version__,
             newest=entries[0].start if entries else "",
             dossiers=tuple(entries),
+            pages=(name, "index.html", "404.html", ".nojekyll", index.FILE),
         ).text(),
     }
     for path, data in made.items():

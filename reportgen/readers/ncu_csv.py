@@ -28,8 +28,9 @@ _REASONS = (
     ("dropped", "the profiler recorded nan"),
     ("dropped", "the profiler recorded inf"),
     ("dropped", "the profiler recorded n/a"),
+    ("dropped", "the file holds a word in place of a value"),
 )
-_FAILED = 1
+_FAILED, _NO_NUMBER = 1, 6
 _REASON_OF_KIND = {NUMBER: 0, EMPTY: 2, NAN: 3, INF: 4, MISSING: 5, WORD: 0}
 _DURATIONS = re.compile(r"gpu__time_duration(\.|_measured|$)|Duration$")
 _RANGE_OR_GRAPH = re.compile(r"(?:cuda )?(graph|range)(?:$|[ _#:\d(])", re.IGNORECASE)
@@ -337,6 +338,8 @@ def _states(parsed: _Parsed, cells: _Cells) -> _Codes:
     """Return for each cell which of `_REASONS` it has."""
     reason = np.array([_REASON_OF_KIND[kind] for kind in range(6)], dtype=np.intp)[parsed.kind]
     reason[(parsed.kind == NUMBER) & np.isnan(parsed.value)] = _REASON_OF_KIND[INF]
+    # What has a unit is a number: a word in its place is damage, and not what a metric of words says.
+    reason[(parsed.kind == WORD) & (np.array(parsed.unit_names, dtype="object") != "")[parsed.unit]] = _NO_NUMBER
     # An empty cell is an empty word where the metric's others are words, or where it is always empty.
     count = len(cells.metrics)
     numeric = np.bincount(parsed.metric[np.isin(parsed.kind, (NUMBER, NAN, INF))], minlength=count) > 0

@@ -96,6 +96,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._idle: list[_Child] = []
+        self._busy: set[_Child] = set()
         self._lock = threading.Lock()
 
     def ask(self, request: dict[str, Any], timeout: float) -> Reply:
@@ -112,11 +113,16 @@ class Pool:
         return self._asked(_Child(), request, timeout)
 
     def _asked(self, child: _Child, request: dict[str, Any], timeout: float) -> Reply:
+        with self._lock:
+            self._busy.add(child)
         try:
             reply = child.ask(request, timeout)
         except BaseException:
             child.stop()
             raise
+        finally:
+            with self._lock:
+                self._busy.discard(child)
         if reply.head["memory"] > _GROWN:
             child.stop()
         else:
@@ -129,7 +135,14 @@ class Pool:
         if len(requests) == 1:
             return [self.ask(requests[0], timeout)]
         with ThreadPoolExecutor(WORKERS) as threads:
-            return list(threads.map(lambda request: self.ask(request, timeout), requests))
+            try:
+                return list(threads.map(lambda request: self.ask(request, timeout), requests))
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                with self._lock:
+                    for child in self._busy:
+                        child.process.kill()  # nobody waits for its answer now
+                raise
 
     def close(self) -> None:
         """Stop all children."""

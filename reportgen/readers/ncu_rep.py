@@ -42,7 +42,7 @@ def read(path: Path, source: str, metrics: Sequence[str] | None = None, pool: nc
     `losses`; a report of which nothing can be read raises `ReadError`.
     """
     with _plain(path) as (plain, inflate_loss):
-        structure = ncu_structure.examine(plain)
+        structure = _structure(path, plain, inflate_loss)
         contents = _contents(path, plain, structure, metrics, pool or ncu_pool.POOL)
     losses = [*inflate_loss, *contents.losses]
     expected = max(structure.launches, contents.count)
@@ -54,6 +54,17 @@ def read(path: Path, source: str, metrics: Sequence[str] | None = None, pool: nc
         raise _nothing(path, structure, losses)
     frame = _frame(contents, source)
     return Samples(frame, _facts(contents, structure), tuple(losses))
+
+
+def _structure(path: Path, plain: Path, inflate_loss: list[str]) -> Structure:
+    """Examine the unpacked report; an error names the file that its user knows."""
+    try:
+        return ncu_structure.examine(plain)
+    except ReadError as error:
+        if plain == path:
+            raise
+        what = "; ".join(inflate_loss) or f"what is compressed in it is no report: {error.what}"
+        raise ReadError(path, what, "copy the file again from where it was made") from None
 
 
 def _nothing(path: Path, structure: Structure, losses: list[str]) -> ReadError:
@@ -86,7 +97,8 @@ def _inflate(path: Path, losses: list[str]) -> Iterator[bytes]:
     with path.open("rb") as file:
         reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
         try:
-            while part := reader.read(1 << 20):
+            # `read1` gives what is there already; `read` would lose it with the error that ends a damaged file.
+            while part := reader.read1(1 << 20):
                 total += len(part)
                 if total > _MOST_INFLATED:
                     raise ReadError(path, f"it unpacks to over {_MOST_INFLATED} bytes", "this is no ordinary report")

@@ -54,16 +54,16 @@ def examine(path: Path) -> Structure:
             length = struct.unpack("<I", prefix)[0] if len(prefix) == 4 else 0
             body = file.read(length) if 0 < length <= _MOST_HEADER else b""
             if len(body) != length or not length:
-                return Structure(blocks, launches, size, f"block {blocks} is cut off at byte {position}")
+                return Structure(blocks, launches, size, f"block {blocks} is cut off at byte {position}", created)
             fields = _varint_fields(body)
             if not blocks:
                 created = _created(body)
             if fields is None or 5 not in fields:
-                return Structure(blocks, launches, size, f"the header of block {blocks} at byte {position} is damaged")
+                what = f"the header of block {blocks} at byte {position} is damaged"
+                return Structure(blocks, launches, size, what, created)
             if fields[5] and not any(fields.get(number, 0) for number in (_SOURCES, *_COUNTS)):
-                return Structure(
-                    blocks, launches, size, f"block {blocks} at byte {position} holds data but counts nothing"
-                )
+                what = f"block {blocks} at byte {position} holds data but counts nothing"
+                return Structure(blocks, launches, size, what, created)
             position += 4 + length + fields[5]
             blocks += 1
             launches += sum(fields.get(number, 0) for number in _COUNTS)

@@ -79,7 +79,12 @@ def read(path: Path, source: str) -> Samples:
     """Read the nsight-python CSV at `path`, profiled or processed; `source` is the file's path in the bundle."""
     table = csv_text.read_table(path, ("nsight-profiled", "nsight-processed"))
     parts = csv_text.split_tables(table)
-    rows = [(part, line, cells) for part in parts for line, cells in csv_text.whole_rows(part, len(part.header))]
+    rows = [
+        (part, line, cells)
+        for part in parts
+        for line, cells in csv_text.whole_rows(part, len(part.header))
+        if any(cell.strip() for cell in cells)
+    ]
     if not rows:
         raise _no_rows(table)
     for name in dict.fromkeys(name for part in parts for name in part.header if part.header.count(name) > 1):

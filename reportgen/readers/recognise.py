@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Literal
 
@@ -23,14 +24,24 @@ KINDS: tuple[Kind, ...] = (
 _PICKLE = b"\x80"
 
 
+def check_file(path: Path) -> None:
+    """Raise `ReadError` unless `path` is an ordinary file: a pipe or a device may never end, and is never opened."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise ReadError(path, "there is no such file", "check the path") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ReadError(path, f"cannot be opened ({reason})", "check the path") from None
+    if stat.S_ISDIR(mode):
+        raise ReadError(path, "a folder, not a file", "name the files in it")
+    if not stat.S_ISREG(mode):
+        raise ReadError(path, "not an ordinary file", "copy its contents into a file first")
+
+
 def recognise(path: Path) -> Kind:
     """Return what the file at `path` is; raises `ReadError` with the mend when it is nothing that can be read."""
-    if not path.exists():
-        raise ReadError(path, "there is no such file", "check the path")
-    if path.is_dir():
-        raise ReadError(path, "a folder, not a file", "name the files in it")
-    if not path.is_file():
-        raise ReadError(path, "not an ordinary file", "copy its contents into a file first")
+    check_file(path)
     try:
         with path.open("rb") as file:
             head = file.read(4096)

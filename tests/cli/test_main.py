@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import click
@@ -181,3 +183,88 @@ def test_ctrl_c_says_that_it_stopped(tmp_path: Path) -> None:
 
 def _path() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def python(script: str, *, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", script.replace("reportgen", f"'{sys.executable}' -P -m reportgen")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**_path(), **env},
+    )
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(run: Run) -> None:
+    ran = run()
+
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err == run("--help").out
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("reportgen --version >&-", 0),
+        ("reportgen --version >&- 2>&-", 0),
+        ("reportgen verify none 2>&-", 2),
+        ("reportgen verify none 2>/dev/full", 2),
+        ("reportgen --version >/dev/full", 3),
+    ],
+)
+def test_streams_that_take_nothing_change_no_exit_code(tmp_path: Path, script: str, code: int) -> None:
+    ran = python(script, cwd=tmp_path)
+
+    assert ran.returncode == code
+    assert "internal error" not in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["verify", "samples", "build", "serve"])
+def test_an_empty_path_is_not_the_current_folder(run: Run, command: str) -> None:
+    ran = run(command, "")
+
+    assert ran.code == 2
+    assert "it is empty; write . for the current folder" in ran.err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_to_end_leaves_nothing_behind(tmp_path: Path, number: int, code: int) -> None:
+    script = (
+        "import time, sys\n"
+        "from pathlib import Path\n"
+        "from reportgen.cli import main\n"
+        "from reportgen.evidence import write, verify\n"
+        "def slow(path):\n"
+        "    with write.new_folder(Path(path) / 'made'):\n"
+        "        print('under way', flush=True)\n"
+        "        time.sleep(60)\n"
+        "verify.verify = slow\n"
+        f"sys.exit(main(['verify', {str(tmp_path)!r}]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_path()
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "under way\n"
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+
+    assert process.returncode == code
+    assert err.startswith("reportgen: stopped")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_s_warnings_are_not_for_the_user(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def chatter(_: object) -> None:
+        warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+        logging.getLogger("matplotlib").warning("no cache")
+        raise UserError(None, "done")
+
+    monkeypatch.delenv("REPORTGEN_DEBUG", raising=False)
+    monkeypatch.setattr("reportgen.evidence.verify.verify", chatter)
+
+    assert run("verify", tmp_path).err == "reportgen: error: done\n"
+    assert logging.root.manager.disable == 0

@@ -227,3 +227,20 @@ def test_colours_carry_the_class_that_recolours_them() -> None:
         for name, short in (("fill", "f"), ("stroke", "l")):
             if element.attrib.get(name) in svg.SERIES:
                 assert f"{short}-s{svg.SERIES.index(element.attrib[name])}" in element.attrib["class"].split()
+
+
+def test_of_very_many_runs_the_ends_of_each_stretch_are_shown() -> None:
+    values = [float(i % 7) for i in range(5000)]
+    values[1234], values[4999] = 100.0, -100.0
+    group = grouped(runs({TIME: [1000.0 + v for v in values]}, annotation="fp32"))[0]
+    drawn = draw("in_order", group)
+    rows = list(csv.reader(io.StringIO(drawn.data)))[1:]
+
+    assert len(rows) <= charts.most_points(1) == charts.MOST_POINTS
+    assert {"1234", "4999"} <= {row[2] for row in rows}
+    assert [int(row[2]) for row in rows] == sorted(int(row[2]) for row in rows)
+    assert len(drawn.svg) < 500_000
+
+
+def test_of_few_runs_all_are_shown() -> None:
+    assert charts.thinned([3.0, 1.0, 2.0], 1) == [(0, 3.0), (1, 1.0), (2, 2.0)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 import subprocess
 import warnings
 from pathlib import Path
@@ -106,8 +107,32 @@ class TestCreate:
     def test_something_else_under_its_name_is_an_error(self, tmp_path: Path) -> None:
         made = make(tmp_path)
         (made / "bagit.txt").unlink()
+        with pytest.raises(UserError, match="stands there already, and is spoiled"):
+            make(tmp_path)
+
+    def test_a_file_under_its_name_is_an_error(self, tmp_path: Path) -> None:
+        made = make(tmp_path)
+        shutil.rmtree(made)
+        made.touch()
         with pytest.raises(UserError, match="exists already"):
             make(tmp_path)
+
+    @pytest.mark.parametrize("name", ["data/import/r.ncu-rep", "data/extra", "data/provenance.json"])
+    def test_a_spoiled_bundle_is_not_taken_for_the_same(self, tmp_path: Path, name: str) -> None:
+        made = make(tmp_path, payload={"import/r.ncu-rep": b"r"})
+        (made / name).write_bytes(b"changed")
+        with pytest.raises(UserError, match="is spoiled; remove it"):
+            make(tmp_path, payload={"import/r.ncu-rep": b"r"})
+
+    @pytest.mark.parametrize("below", [".", "data/import", "not/there"])
+    def test_nothing_is_made_inside_a_bundle(self, tmp_path: Path, below: str) -> None:
+        made = make(tmp_path)
+        (tmp_path / "link").symlink_to(made)
+        before = contents(made)
+        for place in (made / below, tmp_path / "link" / below):
+            with pytest.raises(UserError, match=r"lies in the bundle .* which must not change"):
+                make(place, info=info(title="another"))
+        assert contents(made) == before
 
     def test_a_failure_leaves_nothing(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="No such file"):
@@ -126,7 +151,7 @@ class TestCreate:
         monkeypatch.setattr(write, "copy_file", late)
         with pytest.raises(UserError, match="was changed while it was copied"):
             make(tmp_path / "out", payload={"import/r": source})
-        assert list((tmp_path / "out" / "matmul").iterdir()) == []
+        assert not (tmp_path / "out").exists()
 
     def test_states_are_counted(self, tmp_path: Path) -> None:
         bad = table([{"state": "failed", "reason": "nan", "value": None}, {}])
@@ -233,7 +258,8 @@ class TestNames:
             ("", "unnamed"),
             ("///", "unnamed"),
             ("con", "con-"),
-            ("nul.txt", "nul.txt-"),
+            ("nul.txt", "nul-.txt"),
+            ("CON.ncu.csv", "CON-.ncu.csv"),
             ("v1.2..3", "v1.2.3"),
         ],
     )

@@ -8,7 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -383,3 +384,43 @@ def test_make_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exists already"):
         write.make_folder(tmp_path / "file")
     assert tree(tmp_path) == ["a", "a/b", "file"]
+
+
+class TestWhatAFailureLeaves:
+    def test_folders_that_were_made_for_it_are_taken_away(self, tmp_path: Path) -> None:
+        (tmp_path / "mine").mkdir()
+        with pytest.raises(RuntimeError), write.new_folder(tmp_path / "mine/a/b/target"):
+            raise RuntimeError
+        assert tree(tmp_path) == ["mine"]
+
+    def test_folders_that_others_use_meanwhile_stay(self, tmp_path: Path) -> None:
+        def burst() -> None:
+            with write.new_folder(tmp_path / "a/b/target"):
+                (tmp_path / "a/other").touch()
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            burst()
+        assert tree(tmp_path) == ["a", "a/other"]
+
+    @pytest.mark.parametrize("make", [write.new_folder, write.swap_folder])
+    def test_an_error_names_the_place_that_a_person_looks_for(
+        self, tmp_path: Path, make: Callable[[Path], AbstractContextManager[Path]]
+    ) -> None:
+        def refused() -> None:
+            with make(tmp_path / "target") as folder:
+                (folder / "x").mkdir()
+                write.write_file(folder / "x", b"")
+
+        with pytest.raises(UserError) as caught:
+            refused()
+        assert caught.value.path == str(tmp_path / "target/x")
+        assert str(caught.value).startswith(f"{tmp_path}/target/x: cannot be written: is a folder")
+
+    @pytest.mark.parametrize(
+        ("place", "said"), [("loop", "lead round in a circle"), ("/proc/x", "no folder can be made")]
+    )
+    def test_a_place_that_cannot_be_is_told_with_its_mend(self, tmp_path: Path, place: str, said: str) -> None:
+        (tmp_path / "loop").symlink_to("loop")
+        with pytest.raises(UserError, match=rf"{said}.*; choose (another|a) folder"):
+            write.write_file(tmp_path / place / "file", b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,44 @@ def test_what_is_not_utf8_is_said(tmp_path: Path) -> None:
 
     with pytest.raises(UserError, match="not UTF-8 at byte 9"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"a = " + b"[" * 5000 + b"]" * 5000, "cannot be read as TOML"),
+        (b"title = " + b"9" * 5000, "cannot be read as TOML"),
+        (b"#" * (2 << 20), "is larger than 1048576 bytes"),
+        (b'pdf = "' + b"x" * 20_000 + b'"', "key 'pdf' is 'x{80}…'; give"),
+        (b'title = "  "', "key 'title': it is blank"),
+        (b'title = "a\\u001b"', "key 'title': it holds a control character"),
+        (b"base_address = 'https://a\" b'", "key 'base_address': give an address without spaces"),
+    ],
+)
+def test_odd_files_are_told_in_one_line(tmp_path: Path, data: bytes, said: str) -> None:
+    (tmp_path / "site.toml").write_bytes(data)
+
+    with pytest.raises(UserError, match=said) as caught:
+        load(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path}/site.toml: ")
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("what", ["pipe", "endless", "folder", "gone"])
+def test_what_is_no_file_is_neither_read_nor_passed_over(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "site.toml"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if what == "endless" else "nowhere")
+
+    with pytest.raises(UserError, match=r"site\.toml: cannot be read"):
+        load(tmp_path)
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_bytes(b'\xef\xbb\xbftitle = "T"\n')
+
+    assert load(tmp_path).title == "T"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,39 @@ def test_another_name_gets_a_mark(name: str) -> None:
 def test_two_names_never_share_an_address(one: str, other: str) -> None:
     assert (segment(one) == segment(other)) == (one == other)
     assert segment(one).lower() == segment(one)
+
+
+def test_links_to_folders_are_followed_each_once(tmp_path: Path) -> None:
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    for folder in (site / "own", elsewhere / "x"):
+        folder.mkdir(parents=True)
+        (folder / "bagit.txt").touch()
+    (site / "linked").symlink_to(elsewhere)
+    (site / "again").symlink_to(elsewhere / "x")
+    (site / "round").symlink_to(site)
+    (site / "gone").symlink_to("nowhere")
+
+    assert list(bags(site)) == [site / "again", site / "own"]
+
+
+def test_a_bag_that_lost_its_declaration_is_still_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "a/data").mkdir(parents=True)
+    (tmp_path / "a/tagmanifest-sha256.txt").touch()
+
+    assert list(bags(tmp_path)) == [tmp_path / "a"]
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shut").mkdir()
+    scan = os.scandir
+
+    def refuse(place: str | Path) -> object:
+        if Path(place).name == "shut":
+            raise PermissionError(13, "Permission denied", str(place))
+        return scan(place)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    told: list[tuple[Path, str]] = []
+
+    assert list(bags(tmp_path, lambda place, why: told.append((place, why)))) == []
+    assert told == [(tmp_path / "shut", "permission denied")]

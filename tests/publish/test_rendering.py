@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,3 +40,44 @@ def test_one_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
 
     assert isinstance(outcome, Failed)
     assert "\n" not in outcome.why
+
+
+def test_a_file_of_the_current_folder_is_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("random", "signal", "warnings", "json", "click", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    before = os.environ.get("PYTHONSAFEPATH")
+    outcomes = dict(run([task("a"), task("b")], 2, die_if_told))
+
+    assert all(isinstance(outcome, Made) for outcome in outcomes.values())
+    assert os.environ.get("PYTHONSAFEPATH") == before
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    code = (
+        "import os, signal\n"
+        "from pathlib import Path\n"
+        "from reportgen.publish.rendering import Task, run\n"
+        "from tests.publish.dying import say_and_wait\n"
+        "if __name__ == '__main__':\n"
+        "    names = ('a', 'b')\n"
+        f"    tasks = [Task(Path({str(tmp_path)!r}) / n, Path('t'), 'public', 'a4', ()) for n in names]\n"
+        "    list(run(tasks, 2, say_and_wait))\n"
+    )
+    (tmp_path / "parent.py").write_text(code)
+    root = Path(__file__).parents[2]
+    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py"], env={**os.environ, "PYTHONPATH": str(root)})
+    said = [tmp_path / name for name in ("a", "b")]
+    assert _soon(lambda: all(path.exists() and path.read_text() for path in said))
+    workers = [int(path.read_text()) for path in said]
+    parent.kill()
+    parent.wait()
+
+    assert _soon(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+def _soon(true: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 60
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    return true()

@@ -83,3 +83,17 @@ def test_a_site_that_is_not_built(tmp_path: Path) -> None:
         server(tmp_path, port=0, bind="127.0.0.1"),
     ):
         pass
+
+
+@pytest.mark.parametrize("path", ["/%00", "/a%00b", "/loop/x"])
+def test_an_address_that_is_no_name_is_answered(address: tuple[str, int], tmp_path: Path, path: str) -> None:
+    (tmp_path / "public/loop").symlink_to("loop")
+    assert get(address, path)[:2] == (404, "the missing page")
+
+
+@pytest.mark.parametrize("bind", ["", " "])
+def test_an_empty_address_does_not_open_the_site_to_the_network(
+    address: tuple[str, int], tmp_path: Path, bind: str
+) -> None:
+    with pytest.raises(UserError, match="--bind is empty"), server(tmp_path, port=0, bind=bind):
+        pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from reportgen.evidence.errors import EnvironmentLacks, UserError
+from reportgen.evidence.verify import verify
 from reportgen.publish import keys
 from reportgen.publish import site as site_module
 from reportgen.publish.site import StrictError, size, unbroken
@@ -424,3 +426,87 @@ class _Links(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+
+
+# What people do to a site
+
+
+def test_what_a_person_put_into_the_site_stays(site: Site, renderer: Renderer) -> None:
+    gone = site.add("gone")
+    site.build()
+    (site.public / "CNAME").write_text("perf.example.org")
+    (site.public / ".git").mkdir()
+    (site.public / ".git/HEAD").write_text("ref")
+    (site.public / "latest.html").symlink_to("index.html")
+    shutil.rmtree(gone)
+    site.add("new")
+    site.build()
+    site.build()
+    files = site.files()
+
+    assert (files["CNAME"], files[".git/HEAD"]) == (b"perf.example.org", b"ref")
+    assert (site.public / "latest.html").readlink() == Path("index.html")
+    assert not any(name.startswith("gone/") for name in files)
+    assert len([name for name in files if name.startswith("assets/")]) == 1
+
+
+def test_an_index_of_another_program_is_not_ours(site: Site, renderer: Renderer) -> None:
+    site.public.mkdir()
+    (site.public / "index.json").write_text('{"mine": 1}')
+
+    with pytest.raises(UserError, match="did not make"):
+        site.build()
+    assert list(site.files()) == ["index.json"]
+
+
+def test_a_strict_build_finds_a_page_that_was_changed(site: Site, renderer: Renderer) -> None:
+    bundle = site.add()
+    site.build()
+    before = site.files()
+    page = site.public / "matmul" / bundle.name / "dossier.html"
+    data = bytearray(page.read_bytes())
+    data[-1] ^= 1
+    page.write_bytes(data)
+
+    assert site.build(strict=True).rendered == 1
+    assert site.files() == before
+
+
+def test_a_page_that_became_a_link_is_made_again(site: Site, renderer: Renderer, tmp_path: Path) -> None:
+    bundle = site.add()
+    site.build()
+    page = site.public / "matmul" / bundle.name / "dossier.html"
+    page.rename(tmp_path / "elsewhere.html")
+    page.symlink_to(tmp_path / "elsewhere.html")
+
+    assert site.build().rendered == 1
+    assert not page.is_symlink()
+
+
+def test_a_linked_bundle_is_published(site: Site, renderer: Renderer, tmp_path: Path) -> None:
+    made = site.add()
+    shutil.move(made, tmp_path / made.name)
+    made.symlink_to(tmp_path / made.name)
+
+    assert site.build().dossiers == 1
+
+
+def test_a_bundle_without_its_declaration_is_named(site: Site, renderer: Renderer) -> None:
+    (site.add() / "bagit.txt").unlink()
+    built = site.build()
+
+    assert built.dossiers == 0
+    assert "bagit.txt" in built.warnings[0]
+
+
+def test_bundles_that_are_a_file(site: Site, renderer: Renderer) -> None:
+    (site.path / "bundles").write_text("")
+    with pytest.raises(UserError, match="bundles: is not a folder"):
+        site.build()
+
+
+def test_a_bundle_is_no_site(site: Site, renderer: Renderer) -> None:
+    bundle = site.add()
+    with pytest.raises(UserError, match="lies in the bundle"):
+        Site(bundle).build()
+    assert verify(bundle) == ()

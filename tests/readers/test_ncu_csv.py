@@ -487,3 +487,15 @@ def test_no_bytes_make_it_crash(tmp_path_factory: pytest.TempPathFactory, data: 
     csv_text.sniff_csv(path)
     with contextlib.suppress(ReadError):
         assert isinstance(_read(path), Samples)
+
+
+def test_a_word_where_a_unit_stands_is_damage_and_no_word(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "ID,Process ID,Kernel Name,gpu__time_duration.sum,launch__name\n,,,ns,\n0,1,k,0x10,word\n1,1,k,12,word\n"
+    )
+    frame = ncu_csv.read(path, "data/import/a.csv").frame
+
+    assert frame["state"].tolist() == ["dropped", "ok", "ok", "ok"]
+    assert frame["reason"].iloc[0] == "the file holds a word in place of a value"
+    assert frame["text"].iloc[1] == "word"

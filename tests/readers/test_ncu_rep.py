@@ -315,3 +315,40 @@ def test_a_module_beside_the_user_is_not_taken_for_ours(
 
 def test_parameters_have_columns_of_their_own(data: Path) -> None:
     assert f"{PARAM}n" in read(data / "matmul.ncu-rep").frame.columns
+
+
+def packed(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (zstandard.compress(b""), "what is compressed in it is no report: the file is empty"),
+        (zstandard.compress(zstandard.compress(b"x")), "what is compressed in it is no report: not an Nsight"),
+        (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, "the compressed report is damaged after 0 bytes"),
+    ],
+)
+def test_a_damaged_packed_report_is_told_by_its_own_name(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(ReadError, match=rf"it\.ncu-repz: {said}") as caught:
+        read(packed(tmp_path / "it.ncu-repz", data))
+    assert "report.ncu-rep" not in str(caught.value)
+
+
+def test_what_follows_a_packed_report_costs_none_of_its_launches(data: Path, tmp_path: Path) -> None:
+    whole = zstandard.compress((data / "bare.ncu-rep").read_bytes())
+    found = read(packed(tmp_path / "it.ncu-repz", whole + b"junk"))
+
+    assert found.frame["source"].nunique() == COUNTS["bare"]
+    assert len(found.losses) == 1
+    assert "damaged after" in found.losses[0]
+
+
+def test_a_cut_report_still_says_when_it_was_made(data: Path, tmp_path: Path) -> None:
+    whole = (data / "bare.ncu-rep").read_bytes()
+    (tmp_path / "cut.ncu-rep").write_bytes(whole + bytes(1000))
+    found = ncu_structure.examine(tmp_path / "cut.ncu-rep")
+
+    assert found.cut
+    assert found.created == ncu_structure.examine(data / "bare.ncu-rep").created > 0

@@ -129,3 +129,14 @@ def test_no_bytes_make_it_crash(tmp_path_factory: pytest.TempPathFactory, data: 
     csv_text.sniff_csv(path)
     with contextlib.suppress(ReadError):
         assert isinstance(nsight_python.read(path, "s"), Samples)
+
+
+def test_rows_of_nothing_are_no_samples(tmp_path: Path) -> None:
+    head = "Annotation,Kernel,Metric,Value,n\n"
+    found = nsight_python.read(
+        _write(tmp_path, head + ",,,,\na,k,gpu__time_duration.sum,5,6\n , ,,,\n"), "data/import/x.csv"
+    )
+
+    assert len(found.frame) == 1
+    with pytest.raises(ReadError, match="no row"):
+        nsight_python.read(_write(tmp_path, head + ",,,,\n,,,,\n"), "data/import/x.csv")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import UserError
 from reportgen.evidence.verify import verify
+from reportgen.workflow import ingest as ingest_module
 from reportgen.workflow.ingest import ingest
 
 DATA = Path(__file__).parent.parent / "data"
@@ -156,3 +159,131 @@ def test_a_parameter_with_a_columns_name_is_refused(tmp_path: Path) -> None:
 def test_the_session_alone_is_nothing_to_sample(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none of the files holds launches"):
         ingest([DATA / "matmul.session.txt"], tmp_path / "out")
+
+
+# What a person may give
+
+
+def table(path: Path, *times: float, bytes_read: float = 100.5, kernel: str = "k") -> Path:
+    rows = [f"{i},{kernel},1,{time},{bytes_read + i}" for i, time in enumerate(times)]
+    head = ["ID,Kernel Name,Process ID,gpu__time_duration.sum,dram__bytes_read.sum", ",,,ns,byte"]
+    path.write_text("\n".join([*head, *rows]) + "\n")
+    return path
+
+
+def test_a_copy_under_another_name_is_not_sampled_again(tmp_path: Path) -> None:
+    copy, link = tmp_path / "other.ncu-rep", tmp_path / "link.ncu-rep"
+    shutil.copy(DATA / "bare.ncu-rep", copy)
+    link.symlink_to(DATA / "bare.ncu-rep")
+    made = ingest([DATA / "bare.ncu-rep", copy, link, DATA / "../data/bare.ncu-rep"], tmp_path / "out")
+
+    assert made.launches == 6
+    assert [note for note in made.notes if "copy" in note] == [
+        "other.ncu-rep: kept: a copy of another file",
+        "link.ncu-rep: kept: a copy of another file",
+        "bare.ncu-rep: kept: a copy of another file",
+    ]
+
+
+def test_two_runs_that_took_the_same_ticks_are_two(tmp_path: Path) -> None:
+    one = table(tmp_path / "one.csv", 5120, 5120)
+    two = table(tmp_path / "two.csv", 5120, 5120, bytes_read=101.5)
+
+    assert ingest([one, two], tmp_path / "out").launches == 4
+
+
+def test_times_that_differ_in_their_last_digit_are_two(tmp_path: Path) -> None:
+    one, two = table(tmp_path / "one.csv", 51231), table(tmp_path / "two.csv", 51232)
+
+    assert ingest([one, two], tmp_path / "out").launches == 2
+
+
+def test_a_table_with_fewer_digits_is_of_the_same_launches(tmp_path: Path) -> None:
+    one, two = table(tmp_path / "one.csv", 51231, 7), table(tmp_path / "two.csv", 51200, 7)
+
+    assert ingest([one, two], tmp_path / "out").launches == 2
+
+
+@pytest.mark.parametrize("place", ["file", "session", "kind"])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("pipe", "not an ordinary file"),
+        ("endless", "not an ordinary file"),
+        ("folder", "a folder"),
+        ("none", "no such"),
+    ],
+)
+def test_what_is_no_file_is_never_opened(tmp_path: Path, place: str, what: str, said: str) -> None:
+    path = tmp_path / "it"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "endless":
+        path.symlink_to("/dev/zero")
+    elif what == "folder":
+        path.mkdir()
+    files = [path] if place != "session" else [DATA / "bare.ncu-rep"]
+
+    with pytest.raises(UserError, match=rf"it: .*{said}"):
+        ingest(
+            files,
+            tmp_path / "out",
+            kind="ncu-raw" if place == "kind" else None,
+            session=path if place == "session" else None,
+        )
+
+
+def test_a_kind_that_the_header_denies(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"it is ncu-raw and not ncu-details.*; give --kind ncu-raw"):
+        ingest([DATA / "matmul.raw.base.csv"], tmp_path, kind="ncu-details")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("suite", "", "the suite '' is empty; give one"),
+        ("suite", "\udcff", "the suite 'U\\+DCFF' holds"),
+        ("suite", "x" * 10_000, "the suite 'x{80}…' is longer than 200 bytes"),
+        ("scenario", "", "the scenario '' is empty"),
+        ("title", "", "the title is blank"),
+        ("title", " \u200b\n", "the title is blank"),
+        ("title", "a\x1b[2J", "the title holds a control character"),
+        ("title", "a\udcff", "the title holds a control character or what is not Unicode"),
+        ("kind", "", "'' is not a kind of file"),
+        ("date", "", "'' is not a date"),
+    ],
+)
+def test_an_option_that_cannot_be_kept_is_named_before_a_file_is_read(
+    tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    files = [DATA / "bare.ncu-rep"] if option == "date" else [tmp_path / "none"]
+    with pytest.raises(UserError, match=f"^{said}"):
+        ingest(files, tmp_path / "out", **{option: value})  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe.csv", b"con.csv", b"nul.raw.csv", b"a\nb%41.csv"])
+def test_a_file_of_any_name_becomes_a_whole_bundle(tmp_path: Path, name: bytes) -> None:
+    path = table(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)), 1000)
+    made = ingest([path], tmp_path / "out")
+
+    assert verify(made.path) == ()
+    assert open_bundle(made.path).samples()["value"].iloc[0] == 1000
+
+
+def test_a_disk_that_fails_is_told_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, source: str) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setitem(ingest_module._READERS, "ncu-rep", fail)
+    with pytest.raises(UserError, match=r"bare.ncu-rep: cannot be read \(Input/output error\)"):
+        ingest([DATA / "bare.ncu-rep"], tmp_path)
+
+
+def test_a_derived_metric_without_any_value_is_noted(tmp_path: Path) -> None:
+    made = ingest([table(tmp_path / "a.csv", 1000)], tmp_path / "out", derived=["x=m/time", "y=1/time"])
+
+    assert [note for note in made.notes if note.startswith(("x:", "y:"))] == [
+        note for note in made.notes if note.startswith("x: no row has a value; ")
+    ]
+    assert any("'m'" in note or " m" in note for note in made.notes if note.startswith("x:"))

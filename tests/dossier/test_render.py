@@ -1,0 +1,52 @@
+"""Dossiers are written whole, from whole bundles, and never into one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reportgen.dossier.render import render
+from reportgen.evidence.errors import UserError
+from reportgen.evidence.verify import verify
+from reportgen.workflow.ingest import ingest
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return ingest([DATA / "matmul.ncu-rep"], tmp_path / "bundles").path
+
+
+@pytest.mark.parametrize("below", [".", "data", "not/there"])
+def test_a_dossier_is_never_written_into_a_bundle(bundle: Path, below: str) -> None:
+    with pytest.raises(UserError, match="lies in the bundle"):
+        render(bundle, bundle / below, ("json",))
+    assert verify(bundle) == ()
+
+
+@pytest.mark.parametrize("name", ["data/import/matmul.ncu-rep", "data/extra"])
+def test_a_spoiled_bundle_has_no_dossier(bundle: Path, tmp_path: Path, name: str) -> None:
+    (bundle / name).write_bytes(b"changed")
+    with pytest.raises(UserError, match=f"spoiled: {name}"):
+        render(bundle, tmp_path / "out", ("json",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_page_is_not_written_where_its_files_cannot_be(bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "dossier_files").touch()
+    with pytest.raises(UserError, match="dossier_files"):
+        render(bundle, tmp_path, ("html",))
+    assert not (tmp_path / "dossier.html").exists()
+
+
+def test_long_names_do_not_make_a_page_heavy(tmp_path: Path) -> None:
+    rows = [f'{i},"void {"a::b<1, " * 1000}{i}",1,{1000 + i}' for i in range(40)]
+    (tmp_path / "a.csv").write_text(
+        "\n".join(["ID,Kernel Name,Process ID,gpu__time_duration.sum", ",,,ns", *rows]) + "\n"
+    )
+    made = ingest([tmp_path / "a.csv"], tmp_path / "bundles").path
+    render(made, tmp_path / "out", ("html",))
+
+    assert (tmp_path / "out/dossier.html").stat().st_size < 2_000_000
