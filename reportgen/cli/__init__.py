@@ -13,6 +13,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         from reportgen.cli.commands import group
         from reportgen.cli.guard import guarded
-    except KeyboardInterrupt:  # before there is anything that could say so
+    except KeyboardInterrupt:
+        sys.stderr.write("reportgen: stopped\n")
         return 130
     return guarded(group, sys.argv[1:] if args is None else args)

@@ -32,13 +32,11 @@ def render(
     if faults := verify(bundle_path):
         raise BundleError(bundle_path, in_short(faults), "take the bundle from a copy")
     made = pages(bundle_path, tier, paper, tuple(formats))
-    written = []
+    del made["summary.json"]
     # What a page links to stands there before the page does.
-    for name, data in sorted(made.items(), key=lambda file: not file[0].startswith(f"{BESIDE}/")):
-        if name != "summary.json":
-            write.write_file(out / name, data)
-            written.append(out / name)
-    return written
+    for name in sorted(made, key=lambda name: not name.startswith(f"{BESIDE}/")):
+        write.write_file(out / name, made[name])
+    return [out / name for name in made]
 
 
 def pages(
