@@ -1,4 +1,4 @@
-"""All that a suite's author imports: `benchmark`, `annotate`, `skip`.
+"""All that a suite's author imports: `benchmark`, `annotate`, `skip`, `collector`, `Thermal`, `backend`.
 
 A suite is a Python file whose benchmarks are functions. What stands inside `with annotate("name"):` is measured; the rest of
 the function (random tensors, warm tables) is not. A region may launch any number of kernels, from any thread.
@@ -18,12 +18,18 @@ runs as plain Python.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 
 Config = Mapping[str, Any]
+Heat = Literal["burst", "sustained"]
+Scope = Literal["once", "config", "run", "annotation"]
+Replay = Literal["kernel", "range", "application"]
+Graphs = Literal["node", "graph"]
+Derived = str | tuple[str, str] | Callable[..., float]
 
 
 class SuiteError(Exception):
@@ -43,6 +49,35 @@ class Recorder(Protocol):
     def end(self, annotation: str, error: BaseException | None) -> None:
         """End the region; `error` is what it raised, if it did."""
 
+    def record(self, annotation: str, metric: str, value: float | str, unit: str) -> None:
+        """Keep a value of the suite's own beside the region that ended last under this name."""
+
+
+@dataclass(frozen=True)
+class Thermal:
+    """When to wait for a hot GPU before a run, in degrees Celsius and seconds.
+
+    Waits once the temperature has reached `wait`, until it has fallen to `resume` or `timeout` seconds have passed. Left
+    out, both lie below the temperature at which the GPU itself slows down: 5 and 15 degrees (mode `auto`).
+    """
+
+    wait: float | None = None
+    resume: float | None = None
+    timeout: float = 120.0
+
+    @property
+    def mode(self) -> str:
+        """Return `auto` when the GPU's own limit decides, else `manual`."""
+        return "auto" if self.wait is None else "manual"
+
+    def __post_init__(self) -> None:
+        if (self.wait is None) != (self.resume is None):
+            raise SuiteError("Thermal needs both wait and resume, or neither")
+        if self.wait is not None and self.resume is not None and self.resume > self.wait:
+            raise SuiteError(f"Thermal: resume ({self.resume:g}) lies above wait ({self.wait:g}); swap them")
+        if self.timeout <= 0:
+            raise SuiteError(f"Thermal: timeout is {self.timeout:g}; give seconds above 0")
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -52,12 +87,19 @@ class Benchmark:
     name: str
     configs: tuple[Config, ...]
     quick: tuple[Config, ...]
-    runs: int = 10
+    runs: tuple[int, ...]  # of each of `configs`
+    quick_runs: tuple[int, ...]
     processes: int | None = None
     warmup: int = 1
     metrics: tuple[str, ...] = ()
-    derive: Mapping[str, str] = field(default_factory=dict)
+    derive: Mapping[str, Derived] = field(default_factory=dict)
+    normalize_against: str = ""
     scenarios: tuple[str, ...] = ("default",)
+    heat: Heat = "burst"
+    thermal: Thermal | None = None
+    ignore: tuple[str, ...] = ()
+    replay: Replay = "kernel"
+    graphs: Graphs = "node"
     title: str = ""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -69,41 +111,147 @@ def benchmark(
     *,
     configs: Iterable[Config | Sequence[Any] | Any] = ({},),
     quick: Iterable[Config | Sequence[Any] | Any] | None = None,
-    runs: int = 10,
+    runs: int | Callable[..., int] = 10,
     processes: int | None = None,
     warmup: int = 1,
     metrics: Iterable[str] = (),
-    derive: Mapping[str, str] | None = None,
+    derive: Mapping[str, Derived] | None = None,
+    normalize_against: str = "",
     scenarios: Iterable[str] = ("default",),
+    heat: Heat = "burst",
+    thermal: Literal["off", "auto"] | Thermal = "off",
+    ignore: Iterable[str] = (),
+    replay: Replay = "kernel",
+    graphs: Graphs = "node",
     title: str = "",
 ) -> Callable[[Callable[..., Any]], Benchmark]:
     """Declare the function below as a benchmark.
 
-    `configs` are its configurations, each a mapping of parameters, a sequence of them in the order of the function's own, or a
-    single value; `quick` a smaller set for a first look. `runs` and `processes` say how often each is measured (processes: as
-    the backend has it unless set), `warmup` how often it runs unmeasured before. `metrics` are hardware counters by the
-    profiler's name, `derive` formulas of derived metrics with `time` in seconds.
+    What is measured:
+
+    - `configs`: its configurations, each a mapping of parameters, a sequence of them in the order of the function's own, or
+      a single value; a value may be of any type. `quick` is a smaller set for a first look.
+    - `metrics`: hardware counters by the profiler's name; `set:full` and `section:Occupancy` ask ncu for its own
+      collections. `ignore`: regular expressions; a kernel whose name one of them matches counts for nothing, and says so.
+    - `derive`: derived metrics. A text is a formula over metrics and parameters, with `time` in seconds, in the unit that is
+      its name; a pair is a formula and its unit. A function takes what its parameters name (`time`, `annotation`, a parameter
+      of the configuration) and returns a number, which is kept as recorded: only formulas can be computed again.
+    - `normalize_against`: the annotation against which the others' time is set, run by run.
+
+    How it is measured:
+
+    - `runs` of each configuration (a number, or a function of the configuration's parameters) in each of `processes` (as the
+      backend has it unless set), after `warmup` unmeasured ones.
+    - `scenarios`: cache and clock policies: default, strict, continuous, continuous-strict.
+    - `heat`: `burst` measures each run on its own; `sustained` first runs the function back to back until the GPU is as
+      warm and as slow as it will be under load. `thermal`: `off`, `auto`, or a `Thermal`, waits for a hot GPU to cool.
+    - `replay` and `graphs`: how ncu repeats what it measures, and whether a CUDA graph is measured by node or as a whole.
     """
 
     def declare(function: Callable[..., Any]) -> Benchmark:
         names = list(inspect.signature(function).parameters)
         whole = tuple(_config(function, names, config) for config in configs)
         small = whole[:1] if quick is None else tuple(_config(function, names, config) for config in quick)
-        _check(function, whole, runs=runs, processes=processes, warmup=warmup)
+        of_whole, of_small = (tuple(_runs(function, runs, config) for config in some) for some in (whole, small))
+        _check(function, whole, runs=min(of_whole + of_small, default=1), processes=processes, warmup=warmup)
+        _check_word(function, "heat", heat, get_args(Heat))
+        _check_word(function, "replay", replay, get_args(Replay))
+        _check_word(function, "graphs", graphs, get_args(Graphs))
+        if not isinstance(thermal, Thermal):
+            _check_word(function, "thermal", thermal, ("off", "auto"))
+        waits = thermal if isinstance(thermal, Thermal) else {"off": None, "auto": Thermal()}[thermal]
+        for pattern in ignore:
+            _check_pattern(function, pattern)
+        for metric, how in (derive or {}).items():
+            _check_derived(function, metric, how, names)
         made = Benchmark(
-            function,
-            function.__name__,
-            whole,
-            small,
-            runs,
-            processes,
-            warmup,
-            tuple(metrics),
-            dict(derive or {}),
-            tuple(scenarios),
-            title or (inspect.getdoc(function) or "").partition("\n")[0],
+            function=function,
+            name=function.__name__,
+            configs=whole,
+            quick=small,
+            runs=of_whole,
+            quick_runs=of_small,
+            processes=processes,
+            warmup=warmup,
+            metrics=_texts(function, "metrics", metrics),
+            derive=dict(derive or {}),
+            normalize_against=normalize_against,
+            scenarios=_texts(function, "scenarios", scenarios),
+            heat=heat,
+            thermal=waits,
+            ignore=_texts(function, "ignore", ignore),
+            replay=replay,
+            graphs=graphs,
+            title=title or (inspect.getdoc(function) or "").partition("\n")[0],
         )
         _state.declared.append(made)
+        return made
+
+    return declare
+
+
+def _runs(function: Callable[..., Any], runs: int | Callable[..., int], config: Config) -> int:
+    found: Any = runs(**config) if callable(runs) else runs
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise SuiteError(f"benchmark {function.__name__}: runs is {found!r}; give a whole number from 1 on")
+    return found
+
+
+def _check_word(function: Callable[..., Any], name: str, word: str, known: Sequence[str]) -> None:
+    if word not in known:
+        raise SuiteError(f"benchmark {function.__name__}: {name} is {word!r}; use one of {', '.join(known)}")
+
+
+def _texts(function: Callable[..., Any], name: str, values: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(values, str):  # would fall apart into letters
+        raise SuiteError(f"benchmark {function.__name__}: {name} is a text; write {name}=[{values!r}]")
+    return tuple(values)
+
+
+def _check_pattern(function: Callable[..., Any], pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise SuiteError(
+            f"benchmark {function.__name__}: ignore holds {pattern!r}, not a regular expression: {error}"
+        ) from None
+
+
+def _check_derived(function: Callable[..., Any], metric: str, how: Derived, names: Sequence[str]) -> None:
+    where = f"benchmark {function.__name__}: the derived metric '{metric}'"
+    if callable(how):
+        known = {"time", "annotation", *names}
+        if odd := [name for name in inspect.signature(how).parameters if name not in known]:
+            raise SuiteError(f"{where} asks for {', '.join(odd)}; it may take {', '.join(sorted(known))}")
+    elif not isinstance(how, str) and [type(part) for part in how] != [str, str]:
+        raise SuiteError(f"{where} is {how!r}; give a formula, a pair (formula, unit) or a function")
+
+
+@dataclass(frozen=True)
+class Collector:
+    """A function of a suite that reads something beside what is measured; calling it calls the function."""
+
+    function: Callable[[], Any]
+    name: str
+    scope: Scope
+    unit: str
+
+    def __call__(self) -> Any:
+        """Call the collector's function."""
+        return self.function()
+
+
+def collector(*, scope: Scope = "run", unit: str = "") -> Callable[[Callable[[], Any]], Collector]:
+    """Declare the function below as a collector: what it returns is kept as a sample of the metric of its name.
+
+    It returns a number, a text, or a mapping of several to numbers or texts, all in `unit`. It is called once for each
+    benchmark and process, before each configuration's first run, before each run, or after each annotation.
+    """
+
+    def declare(function: Callable[[], Any]) -> Collector:
+        _check_word(function, "scope", scope, get_args(Scope))
+        made = Collector(function, function.__name__, scope, unit)
+        _state.collectors.append(made)
         return made
 
     return declare
@@ -141,11 +289,18 @@ def skip(reason: str) -> None:
     raise Skipped(reason or "no reason was given")
 
 
+def backend() -> str:
+    """Return what measures: `ncu`, `cupti` or `torch`; empty when the suite runs as plain Python."""
+    return _state.backend
+
+
 @dataclass
 class _State:
     recorder: Recorder | None = None
+    backend: str = ""
     open: str = ""  # the annotation that is open
     declared: list[Benchmark] = field(default_factory=list)
+    collectors: list[Collector] = field(default_factory=list)
 
 
 _state = _State()
@@ -162,6 +317,20 @@ class annotate:  # noqa: N801 - nsight-python's word, used as a verb
         self.name = str(name)
         if not self.name or "|" in self.name:
             raise SuiteError(f"an annotation's name is a text without '|', not {name!r}")
+
+    def record(self, metric: str, value: float | str, unit: str = "") -> None:
+        """Keep a value of one's own (an error, a count) with this region's measurements; call it after the region's end.
+
+        with annotate("fp16") as region:
+            c = a @ b
+        region.record("relative error", error(c))
+        """
+        if _state.open:
+            raise SuiteError(
+                f"record('{metric}') stands inside '{_state.open}', where it would be measured; move it below"
+            )
+        if _state.recorder is not None:
+            _state.recorder.record(self.name, str(metric), value, unit)
 
     def __enter__(self) -> Self:
         """Begin the region."""
@@ -184,9 +353,9 @@ class annotate:  # noqa: N801 - nsight-python's word, used as a verb
         return error is not None and not grave
 
 
-def record_with(recorder: Recorder | None) -> None:
+def record_with(recorder: Recorder | None, backend: str = "") -> None:
     """Set what measures regions in this process; the worker calls this, a suite does not."""
-    _state.recorder = recorder
+    _state.recorder, _state.backend = recorder, backend
 
 
 def declared() -> list[Benchmark]:
@@ -194,6 +363,12 @@ def declared() -> list[Benchmark]:
     return list(_state.declared)
 
 
+def collectors() -> list[Collector]:
+    """Return the collectors declared since `forget`, in order."""
+    return list(_state.collectors)
+
+
 def forget() -> None:
-    """Forget the benchmarks declared so far."""
+    """Forget the benchmarks and collectors declared so far."""
     _state.declared.clear()
+    _state.collectors.clear()

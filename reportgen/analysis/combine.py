@@ -22,8 +22,14 @@ _Numbers = npt.NDArray[Any]
 NOT_COMBINED = "a ratio over several kernels is not combined without its denominator"
 DIFFERS = "it differs between the kernels of the region"
 NO_TIME = "it weighs by time, and a kernel's time is not known"
+IGNORED = "the suite ignores this kernel"
 PARTIAL = "not every kernel of the region has it"
-_TORCH_SUMS = ("self_cpu_time_total", "calls")  # torch.profiler's own names
+_TORCH_SUMS = (
+    "self_cpu_time_total",
+    "self_device_time_total",
+    "self_memory_usage",
+    "calls",
+)  # torch.profiler's own names
 _BY_TIME = (".pct_of_peak_sustained_elapsed", ".per_second")
 _RATIOS = (
     ".ratio",
@@ -61,6 +67,7 @@ def per_run(samples: pd.DataFrame) -> pd.DataFrame:
     Returns one row for each run and metric: the identity columns, `value`, `unit`, `state`, `reason`, `kernels` (how many),
     `kernel` (their names, joined by `|`), `source` (of the first) and `order` (of the first row in the table).
     """
+    samples = _without_ignored(samples)
     worded = (samples["state"] == "ok").to_numpy() & np.isnan(samples["value"].to_numpy())
     samples = samples[~worded] if worded.any() else samples
     keys = [*BEFORE_PARAMS, *param_columns(samples), "annotation", "run", "metric"]
@@ -82,6 +89,16 @@ def per_run(samples: pd.DataFrame) -> pd.DataFrame:
         _combine(samples, number, several, rules, launch, out)
     _drop_partial(out, rules, number, launch, region, regions)
     return out
+
+
+def _without_ignored(samples: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the kernels that the suite ignores, wherever their region has others; alone, they say that it has none."""
+    ignored = (samples["reason"] == IGNORED).to_numpy()
+    if not ignored.any():
+        return samples
+    number, count = _numbered(samples, [*BEFORE_PARAMS, *param_columns(samples), "annotation", "run", "metric"])
+    others = np.bincount(number[~ignored], minlength=count) > 0
+    return samples[~(ignored & others[number])].reset_index(drop=True)
 
 
 def _numbered(frame: pd.DataFrame, keys: list[str]) -> tuple[_Numbers, int]:

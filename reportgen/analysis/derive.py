@@ -1,8 +1,10 @@
 """Derived metrics: formulas over metrics and parameters, read by a small arithmetic parser and never run as code.
 
 A formula knows numbers, `+ - * / // % **`, brackets, the functions `min max abs sqrt log2 log10 ceil floor`, parameters
-by name, metrics by the profiler's own name (`dram__bytes_read.sum`, in base units), and `time`: the time of the region's
-kernels in seconds.
+by name, metrics by the profiler's own name (`dram__bytes_read.sum`, in base units), `time`: the time of the region's
+kernels in seconds, and `rated_bandwidth`: byte/s by the GPU's rated memory clock and bus width. Two more reach beyond the
+region's own run: `time@"fp32"` is the value in the region `fp32` of the same run, `highest("GB/s")` the highest mean of a
+derived metric in the same benchmark, backend, workload and scenario.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from typing import Any
 from reportgen.evidence.errors import UserError
 
 TIME = "gpu__time_duration.sum"
+# What `time` is, in this order: the kernels' time, or an operator's own on the device or else on the CPU.
+TIMES = (TIME, "self_device_time_total", "self_cpu_time_total")
+RATED_BANDWIDTH = "rated_bandwidth"
 _LONGEST = 500
 _DEEPEST = 100
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -52,6 +57,11 @@ class Expression:
     text: str
     names: frozenset[str]
     _tree: ast.expr
+
+    @property
+    def paired(self) -> bool:
+        """Tell whether it sets regions of one run against each other: its mean is then the geometric one."""
+        return any("@" in name for name in self.names)
 
     def __call__(self, values: Mapping[str, float]) -> float:
         """Return the formula's value, NaN where it is not defined (a division by 0, a root of a negative number).
@@ -90,7 +100,7 @@ def _names(node: ast.expr, metric: str, text: str, depth: int = 0) -> set[str]:
         raise FormulaError(metric, f"the formula is nested deeper than {_DEEPEST} levels", "shorten it")
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return set()
-    if isinstance(node, ast.Name | ast.Attribute) and (name := _dotted(node)):
+    if name := _key(node):
         return {name}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
         return _names(node.operand, metric, text, depth + 1)
@@ -115,6 +125,31 @@ def _names(node: ast.expr, metric: str, text: str, depth: int = 0) -> set[str]:
     )
 
 
+def elsewhere(name: str, annotation: str) -> str:
+    """Return the name of the metric `name` in the region `annotation` of the same run, as a formula writes it."""
+    return f"{name}@{annotation!r}"
+
+
+def highest(metric: str) -> str:
+    """Return the name of the highest mean of a derived metric, as a formula writes it."""
+    return f"highest({metric!r})"
+
+
+def _key(node: ast.expr) -> str:
+    """Return the name under which a formula's operand is known, empty for what is none."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        left, right = _dotted(node.left), _text(node.right)
+        return elsewhere(left, right) if left and right else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "highest":
+        of = _text(node.args[0]) if len(node.args) == 1 and not node.keywords else ""
+        return highest(of) if of else ""
+    return _dotted(node)
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def _dotted(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
@@ -129,9 +164,11 @@ def _evaluate(node: ast.expr, values: Mapping[str, float]) -> float:
     if isinstance(node, ast.UnaryOp):
         value = _evaluate(node.operand, values)
         return -value if isinstance(node.op, ast.USub) else value
+    if name := _key(node):
+        return values[name]
     if isinstance(node, ast.BinOp):
         return float(_BINARY[type(node.op)](_evaluate(node.left, values), _evaluate(node.right, values)))
     if isinstance(node, ast.Call):
         assert isinstance(node.func, ast.Name)
         return float(_FUNCTIONS[node.func.id](*(_evaluate(argument, values) for argument in node.args)))
-    return values[_dotted(node)]
+    raise AssertionError(f"{ast.dump(node)} was checked when the formula was read")

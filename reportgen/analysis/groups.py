@@ -152,6 +152,17 @@ class Group:
             return TIME
         return min(metrics, key=lambda m: m.startswith("launch__"), default=TIME)
 
+    @cached_property
+    def measured(self) -> bool:
+        """Tell whether any case has a value."""
+        return any(row.known for case in self.cases for row in case.metrics.values())
+
+    @cached_property
+    def why_not(self) -> tuple[str, str]:
+        """Return the state and the reason of the first row that has no value, empty where all have one."""
+        rows = (row for case in self.cases for row in case.metrics.values() if not row.known)
+        return next(((row.state, row.reason) for row in rows), ("", ""))
+
     def at(self, annotation: str) -> tuple[Case, ...]:
         """Return the cases of one annotation, in order of the axis if there is one."""
         found = [case for case in self.cases if case.annotation == annotation]
@@ -182,7 +193,7 @@ def gather(per_run: pd.DataFrame, table: pd.DataFrame) -> tuple[Group, ...]:
     runs = _runs_by_row(per_run)
     texts = table["Metric"].astype("object")
     wanted = texts.isin([m for m in texts.unique() if not m.startswith(_OF_THE_MACHINE)])
-    part = table[wanted.to_numpy()]
+    part = table[wanted.to_numpy() & ~_readings(table)]
     identities = zip(*(part[c].astype(str) for c in _IDENTITY), strict=True)
     values = zip(*(part[name].astype("object") for name in params), strict=True) if params else repeat(())
     rows = (Measured(*cells) for cells in zip(*(part[c].tolist() for c in _MEASURED), strict=True))
@@ -202,6 +213,12 @@ def gather(per_run: pd.DataFrame, table: pd.DataFrame) -> tuple[Group, ...]:
         if row.metric == TIME:
             case.kernel = kernel
     return tuple(_group(key, list(cases.values())) for key, cases in found.items())
+
+
+def _readings(table: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Tell which rows are readings of a suite's collectors outside of every region: no case of what was measured."""
+    outside = ((table["Annotation"] == "") & (table["Kernel"] == "") & (table["State"] == "ok")).to_numpy()
+    return outside & ~table["Metric"].str.contains("__").to_numpy(dtype=bool)
 
 
 def _group(key: tuple[str, ...], found: Sequence[_Found]) -> Group:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from reportgen.evidence.provenance import Provenance
 from reportgen.evidence.samples import PARAM, param_columns
 
 SM_CLOCK = "gpc__cycles_elapsed.avg.per_second"
+_CLOCKS = (SM_CLOCK, "nvml__sm_clock")
 NSIGHT_COLUMNS = (
     *("AvgValue", "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper", "RelativeStdDevPct"),
     *("StableMeasurement", "Metric", "Unit", "Kernel", "GPU", "Host", "ComputeClock", "MemoryClock"),
@@ -71,6 +72,10 @@ class Formula(Protocol):
     def unit(self) -> str:
         """Return the unit of the result."""
 
+    @property
+    def benchmark(self) -> str:
+        """Return the benchmark that it is of, empty for all."""
+
 
 def row_id(identity: Iterable[str]) -> str:
     """Return the first 12 hex digits of the SHA-256 of a row's identity, as a JSON list of texts."""
@@ -90,26 +95,43 @@ def table(
 
     Raises `UserError` when a parameter's name is that of a column.
     """
-    return from_runs(runs(samples, formulas), provenance)
+    return from_runs(runs(samples, formulas, provenance), provenance)
 
 
-def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = ()) -> pd.DataFrame:
+def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Provenance | None = None) -> pd.DataFrame:
     """Return one row for each run and metric (`combine.per_run`), derived metrics among them.
 
-    Raises `UserError` when a derived metric has the name of another metric.
+    A column `geometric` marks ratios of one run's regions, whose mean is the geometric one. Raises `UserError` when a derived metric has the name of another metric.
     """
     formulas = list(formulas)
     measured = combine.per_run(samples)
-    _check_formulas([formula.metric for formula in formulas], set(measured["metric"].unique()))
-    derived = [_derive(measured, formula) for formula in formulas]
+    measured["geometric"] = False
+    _check_formulas(formulas, set(measured["metric"].unique()))
+    derived: list[pd.DataFrame] = []
+    for formula in formulas:
+        mine = measured
+        if formula.benchmark:
+            mine = measured[(measured["benchmark"] == formula.benchmark).to_numpy()].reset_index(drop=True)
+        if len(mine):
+            derived.append(_derive(mine, formula, derived, _of_the_machine(provenance)))
     return pd.concat([measured, *derived], ignore_index=True) if derived else measured
+
+
+def _of_the_machine(provenance: Provenance | None) -> dict[str, float]:
+    """Return what a formula may know of the GPU; double data rate: two transfers in a clock."""
+    if provenance is None:
+        return {}
+    clock, width = (provenance.get(key).value for key in ("clocks.memory_rated_hz", "gpu.bus_width_bits"))
+    if isinstance(clock, int | float) and isinstance(width, int | float):
+        return {derive.RATED_BANDWIDTH: 2.0 * clock * width / 8}
+    return {}
 
 
 def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd.DataFrame:
     """Make the processed table from `runs`."""
     params = param_columns(per_run)
     names = [p.removeprefix(PARAM) for p in params]
-    _check_names(names)
+    check_names(names)
     keys = [*_IDENTITY, *params, "annotation", "metric"]
     number = per_run.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
@@ -137,7 +159,8 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
     return frame[["Annotation", *names, *NSIGHT_COLUMNS, *OUR_COLUMNS]]
 
 
-def _check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Raise `UserError` when a parameter's name is that of a column."""
     taken = {"Annotation", *NSIGHT_COLUMNS, *OUR_COLUMNS}
     for name in names:
         if name in taken:
@@ -146,10 +169,15 @@ def _check_names(names: Sequence[str]) -> None:
             )
 
 
-def _check_formulas(names: Sequence[str], measured: set[str]) -> None:
-    for index, name in enumerate(names):
-        if name in measured or name in names[:index]:
-            raise UserError(None, f"there are two metrics by the name '{name}'", "rename the derived metric")
+def _check_formulas(formulas: Sequence[Formula], measured: set[str]) -> None:
+    for index, formula in enumerate(formulas):
+        of_all = any(
+            other.metric == formula.metric
+            and (other.benchmark == formula.benchmark or "" in (other.benchmark, formula.benchmark))
+            for other in formulas[:index]
+        )
+        if formula.metric in measured or of_all:
+            raise UserError(None, f"there are two metrics by the name '{formula.metric}'", "rename the derived metric")
 
 
 def decoded(text: str) -> Any:
@@ -167,8 +195,11 @@ def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int)
     columns = {name: np.full(count, np.nan) for name in _STATISTICS}
     num_runs = np.zeros(count, dtype=np.int64)
     num_processes = np.zeros(count, dtype=np.int64)
+    geometric = np.zeros(count, dtype=bool)
+    geometric[number] = per_run["geometric"].to_numpy(dtype=bool)
     for rows, matrix, processes in _layouts(per_run, number):
         found = statistics.summarise_rows(matrix, processes)
+        _make_geometric(found, matrix, processes, geometric[rows])
         for name, key in _STATISTICS.items():
             columns[name][rows] = found[key]
         num_runs[rows], num_processes[rows] = found["runs"], found["processes"]
@@ -185,6 +216,17 @@ def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int)
         "NumProcesses": num_processes,
         "StableMeasurement": np.array(stable, dtype="object"),
     }
+
+
+def _make_geometric(
+    found: dict[str, np.ndarray[Any, Any]], matrix: statistics.Array, processes: np.ndarray[Any, Any], chosen: Any
+) -> None:
+    """Give the chosen rows, which are ratios, the geometric mean and an interval on their logarithms."""
+    chosen = chosen & (matrix > 0).all(axis=1)
+    if chosen.any():
+        logs = statistics.summarise_rows(np.log(matrix[chosen]), processes)
+        for name in ("mean", "ci_low", "ci_high"):
+            found[name][chosen] = np.exp(logs[name])
 
 
 def _layouts(
@@ -252,40 +294,91 @@ def _clock(frame: pd.DataFrame, params: Sequence[str]) -> np.ndarray[Any, Any]:
     """Return for each row the SM clock in hz that was seen during the same runs, NaN where it was not measured."""
     keys = ["Suite", "Benchmark", "Backend", "Workload", "Scenario", *params, "Annotation"]
     number = frame.astype(dict.fromkeys(keys, "object")).groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
-    clocks = (frame["Metric"] == SM_CLOCK).to_numpy()
+    clocks = frame["Metric"].isin(_CLOCKS).to_numpy()
     seen = np.full(int(number.max()) + 1 if len(number) else 0, np.nan)
     seen[number[clocks]] = frame["AvgValue"].to_numpy()[clocks]
     return seen[number] if len(number) else np.array([])
 
 
-def _derive(measured: pd.DataFrame, formula: Formula) -> pd.DataFrame:
-    """Evaluate one formula for each run."""
+def _derive(
+    measured: pd.DataFrame, formula: Formula, before: Sequence[pd.DataFrame], machine: Mapping[str, float]
+) -> pd.DataFrame:
+    """Evaluate one formula for each run; `before` are the derived metrics that stand before it."""
     expression = derive.parse(formula.metric, formula.formula)
     params = param_columns(measured)
-    keys = [*_IDENTITY, "process", *params, "annotation", "run"]
-    number = measured.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
-    first = np.unique(number, return_index=True)[1]
-    needed = {derive.TIME if name == "time" else name for name in expression.names}
+    of_run = [*_IDENTITY, "process", *params, "run"]
+    number = measured.groupby([*of_run, "annotation"], observed=True, sort=False, dropna=False).ngroup().to_numpy()
     metric = measured["metric"].astype("object")
+    first = np.unique(number, return_index=True)[1]
+    plain = {name.partition("@")[0] for name in expression.names}
+    needed = (plain - {"time"}) | (set(derive.TIMES) if "time" in plain else set())
     chosen = metric.isin(needed).to_numpy() & (measured["state"] == "ok").to_numpy()
     values = _numbers(measured.iloc[first], params)
     read = zip(number[chosen].tolist(), metric[chosen], measured["value"].to_numpy()[chosen].tolist(), strict=True)
     for group, name, value in read:
         values[group][name] = value
-        if name == derive.TIME:
-            values[group]["time"] = value / 1e9
+    for known in values:
+        timed = next((name for name in derive.TIMES if name in known), None)
+        if timed is not None:
+            known["time"] = known[timed] / 1e9
+        known.update(machine)
+    _reach_out(measured.iloc[first], of_run, expression, values, before)
     # A row that the formula reads says of which kernels the result is; without one the run's first does.
     place = first.copy()
     place[number[chosen]] = np.flatnonzero(chosen)
+    results = [_result(expression, known) for known in values]
+    # What a suite recorded outside of a region is of no kernel, and no formula speaks of it.
+    speaks = np.zeros(len(first), dtype=bool)
+    speaks[number[metric.isin([*needed, *derive.TIMES]).to_numpy() | (measured["kernel"] != "").to_numpy()]] = True
     out = measured.iloc[place].copy().reset_index(drop=True)
     out = out.astype({"metric": "object", "unit": "object", "state": "object", "reason": "object"})
     out["metric"], out["unit"], out["state"], out["reason"] = formula.metric, formula.unit, "ok", ""
-    results = [_result(expression, known) for known in values]
+    out["geometric"] = expression.paired
     out["value"] = [value for value, _ in results]
     bad = [reason != "" for _, reason in results]
     out.loc[bad, "state"] = "dropped"
     out.loc[bad, "reason"] = [reason for _, reason in results if reason]
-    return out
+    return out[speaks].reset_index(drop=True)
+
+
+def _reach_out(
+    heads: pd.DataFrame,
+    of_run: Sequence[str],
+    expression: derive.Expression,
+    values: Sequence[dict[str, float]],
+    before: Sequence[pd.DataFrame],
+) -> None:
+    """Add to each region's values those that its formula reads elsewhere: in the run's other regions, in all runs."""
+    paired = [name for name in expression.names if "@" in name]
+    if paired:
+        run = heads.groupby(list(of_run), observed=True, sort=False, dropna=False).ngroup().to_numpy().tolist()
+        annotations = heads["annotation"].astype("object").tolist()
+        known: dict[tuple[int, str], float] = {}
+        for number, annotation, its in zip(run, annotations, values, strict=True):
+            known |= {(number, derive.elsewhere(name, annotation)): value for name, value in its.items()}
+        for number, its in zip(run, values, strict=True):
+            its |= {name: known[number, name] for name in paired if (number, name) in known}
+    for frame in before:
+        name = derive.highest(str(frame["metric"].iloc[0])) if len(frame) else ""
+        if name in expression.names:
+            best = _highest(frame)
+            keys = zip(*(heads[key].astype("object") for key in _IDENTITY), strict=True)
+            for key, its in zip(keys, values, strict=True):
+                if key in best:
+                    its[name] = best[key]
+
+
+def _highest(frame: pd.DataFrame) -> dict[tuple[Any, ...], float]:
+    """Return for each benchmark, backend, workload and scenario the highest mean over runs of a derived metric."""
+    ok = frame[(frame["state"] == "ok").to_numpy()]
+    keys = [*_IDENTITY, *param_columns(frame), "annotation"]
+    ok = ok.astype(dict.fromkeys(keys, "object"))
+    means = ok.groupby(keys, sort=False, dropna=False)["value"].mean().reset_index()
+    found: dict[tuple[Any, ...], float] = {}
+    for row in means.itertuples(index=False):
+        key = tuple(row[: len(_IDENTITY)])
+        found[key] = max(found.get(key, -math.inf), float(row[-1]))
+    return found
 
 
 def _numbers(rows: pd.DataFrame, params: Sequence[str]) -> list[dict[str, float]]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reportgen.cli.commands import example
 from reportgen.cli.output import json_option, print_json, printable
 from reportgen.cli.paths import PATH
+from reportgen.cli.progress import Narrator
+
+if TYPE_CHECKING:
+    from reportgen.workflow.collection import Collected
 
 
 @click.command(
@@ -51,6 +58,13 @@ from reportgen.cli.paths import PATH
     metavar="S",
     help="Stop a process after S seconds.",
 )
+@click.option(
+    "--sass",
+    type=click.Choice(["none", "all"]),
+    default="none",
+    show_default=True,
+    help="Keep the kernels' machine code in ncu's reports, which makes them many times larger.",
+)
 @json_option
 def command(
     suites: tuple[Path, ...],
@@ -64,6 +78,7 @@ def command(
     resume: bool,
     order: str,
     timeout: float,
+    sass: str,
     as_json: bool,
 ) -> int:
     """Run suites and make one bundle of each.
@@ -75,17 +90,35 @@ def command(
     from reportgen.workflow.collection import Asked, collect
 
     selection = parse_selection(select) if select else None
-    asked = Asked(backends, scenarios, runs, processes, selection, quick, resume, order, timeout)
-    made = [collect(suite, out, asked, _say) for suite in suites]
+    typed = shlex.join(["reportgen", *sys.argv[1:]])
+    asked = Asked(backends, scenarios, runs, processes, selection, quick, resume, order, timeout, sass, typed)
+    made = []
+    with Narrator(sys.stderr) as narrator:
+        for suite in suites:
+            try:
+                made.append(collect(suite, out, asked, narrator))
+            except KeyboardInterrupt:
+                narrator.close()
+                click.echo("reportgen: what is whole stays; the same command with --resume goes on", err=True)
+                raise
     if as_json:
-        print_json({"bundles": [{"path": str(c.path), "id": c.bundle_id, "states": dict(c.states)} for c in made]})
+        print_json({"bundles": [_facts(collected) for collected in made]})
     else:
         for collected in made:
             states = ", ".join(f"{count:,} {state}" for state, count in collected.states.items())
-            click.echo(f"{collected.bundle_id}: {states}\n{collected.path}")
+            click.echo(f"{collected.bundle_id}: {states}\n{printable(str(collected.path))}")
+            for state, reason in collected.reasons.items():
+                click.echo(f"  {state}: {printable(reason)}")
+            if collected.resumable:
+                click.echo("  the same command with --resume measures again what was dropped")
     return 0 if all(collected.whole for collected in made) else 1
 
 
-def _say(line: str) -> None:
-    """Tell of a step on stderr, where progress belongs."""
-    click.echo(printable(line), err=True)
+def _facts(collected: Collected) -> dict[str, Any]:
+    return {
+        "path": str(collected.path),
+        "id": collected.bundle_id,
+        "states": dict(collected.states),
+        "reasons": dict(collected.reasons),
+        "resumable": collected.resumable,
+    }

@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "doctor": Entry("reportgen.cli.doctor", "Say what this machine can measure, and the mend for what it cannot."),
     "collect": Entry("reportgen.cli.collect", "Run suites under a backend and make a bundle of each."),
     "import": Entry("reportgen.cli.import_", "Make a bundle from profiling files made elsewhere."),
     "verify": Entry("reportgen.cli.verify", "Check that a bundle is still what was kept."),

@@ -7,60 +7,68 @@ read, the region runs, the device is synchronised, the time is read again. What 
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 from typing import Any
 
-from reportgen.collect.nvml import Sensors
+from reportgen.collect.plain import PlainMeter
 from reportgen.evidence import tables, write
 from reportgen.readers.cupti_activity import ACTIVITY, COLUMNS
+from reportgen.suite import SuiteError
 
 _BUFFER = 8 << 20
-_TIMES_L2 = 4
 
 
-class CuptiMeter:
-    """Records activity, and flushes the caches before each region where the scenario asks for it."""
+def library_version() -> str:
+    """Return the version of the CUPTI library in this process, `13.0.0`; cupti-python offers no call for it.
+
+    Raises `OSError` where none is loaded.
+    """
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    path = next((line.split(maxsplit=5)[-1] for line in lines if "/libcupti.so" in line), "libcupti.so")
+    number = ctypes.c_uint32(0)
+    ctypes.CDLL(path).cuptiGetVersion(ctypes.byref(number))
+    major, rest = divmod(number.value, 10_000)
+    return f"{major}.{rest // 100}.{rest % 100}" if major else str(number.value)
+
+
+class CuptiMeter(PlainMeter):
+    """Records activity around regions that are bounded by synchronisation."""
 
     def __init__(self, folder: Path, scenario: str) -> None:
         import torch
         from cupti import cupti
 
-        self._torch, self._cupti, self._folder = torch, cupti, folder
+        if torch.cuda.device_count() != 1:
+            raise SuiteError(
+                f"{torch.cuda.device_count()} GPUs are visible, and CUPTI's records are attributed on one; set CUDA_VISIBLE_DEVICES=0"
+            )
+        self._cupti, self._folder = cupti, folder
         self._rows: list[list[str]] = []
-        torch.cuda.init()
-        cupti.activity_register_callbacks(lambda: (_BUFFER, 0), self._take)
         kinds = cupti.ActivityKind
         self._names = {kinds.CONCURRENT_KERNEL: "kernel", kinds.MEMCPY: "memcpy", kinds.MEMSET: "memset"}
+        super().__init__(scenario)
+        cupti.activity_register_callbacks(lambda: (_BUFFER, 0), self._take)
         for kind in self._names:
             cupti.activity_enable(kind)
-        self._flush = _Flush(torch) if scenario != "continuous" else None
-        self._sensors = Sensors()
-        self._start = 0
-        self._before: dict[str, float] = {}
 
-    def before(self) -> None:
-        """Read the sensors, and bring the caches to the scenario's state."""
-        self._before = self._sensors.read()
-        if self._flush is not None:
-            self._flush()
+    def now(self) -> int:
+        """Return the device's time in ns, as activity records have it."""
+        return int(self._cupti.get_timestamp())
 
-    def start(self, message: str) -> None:
-        """Wait for the device, and read its time."""
-        self._torch.cuda.synchronize()
-        self._start = self._cupti.get_timestamp()
-
-    def stop(self) -> dict[str, Any]:
-        """Wait for the device, and read its time again."""
-        self._torch.cuda.synchronize()
-        end = self._cupti.get_timestamp()
-        return {"start": self._start, "end": end, "before": self._before, "after": self._sensors.read()}
-
-    def close(self) -> None:
+    def close(self) -> dict[str, Any]:
         """Fetch what is still in CUPTI's buffers, and keep every record in the order of its start."""
         self._torch.cuda.synchronize()
         self._cupti.activity_flush_all(1)
         self._rows.sort(key=lambda row: int(row[2]))
         write.write_file(self._folder / ACTIVITY, tables.rows_to_csv([list(COLUMNS), *self._rows]))
+        return {**self.facts(), "versions.cupti": library_version(), "dropped": self._dropped()}
+
+    def _dropped(self) -> int:
+        """Return how many records CUPTI had no room for."""
+        count = ctypes.c_size_t(0)
+        self._cupti.activity_get_num_dropped_records(0, 0, ctypes.addressof(count))
+        return count.value
 
     def _take(self, records: list[Any]) -> None:
         for record in records:
@@ -78,17 +86,3 @@ class CuptiMeter:
             size = "" if kind == "kernel" else str(record.bytes)
             numbers = (record.start, record.end, record.device_id, record.stream_id)
             self._rows.append([kind, name, *map(str, numbers), grid, block, size])
-
-
-class _Flush:
-    """Empties the caches: writes a buffer of four times L2, then reads another, so that no dirty line is left."""
-
-    def __init__(self, torch: Any) -> None:
-        size = _TIMES_L2 * torch.cuda.get_device_properties(0).L2_cache_size
-        self._written = torch.empty(size // 4, dtype=torch.int32, device="cuda")
-        self._read = torch.zeros(size // 4, dtype=torch.int32, device="cuda")
-
-    def __call__(self) -> None:
-        """Flush."""
-        self._written.fill_(1)
-        self._read.max()

@@ -8,20 +8,24 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reportgen.collect import ncu
+import reportgen
 from reportgen.collect import plan as plans
+from reportgen.collect import worker
 from reportgen.collect.plan import Step, SuitePlan
 from reportgen.evidence import write
 from reportgen.evidence.errors import UserError
 
-LOG, JOB, ANSWER = "log.txt", "job.json", "answer.json"
+LOG, JOB, COMMAND = "log.txt", "job.json", "command.json"
 _PLAN_TIMEOUT = 120.0
+_LOOK_EVERY_S = 0.5
+Watch = Callable[[int], None]  # is told, now and then, how many runs of configurations are done
+Wrap = Callable[[Sequence[str]], list[str]]
 
 
 class StepFailed(Exception):
@@ -44,9 +48,20 @@ def plan(suite: Path, quick: bool) -> SuitePlan:
 
 
 def measure(
-    step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str, folder: Path, timeout: float
+    step: Step,
+    suite: Path,
+    plan: SuitePlan,
+    annotation: str,
+    order: str,
+    folder: Path,
+    timeout: float,
+    wrap: Wrap | None = None,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
-    """Run one step of a collection, leaving its raw files in `folder`; raises `StepFailed`."""
+    """Run one step of a collection, leaving its raw files in `folder`; raises `StepFailed`.
+
+    `wrap` makes the command that profiles the worker from the worker's own.
+    """
     job = {
         "mode": "run",
         "suite": str(suite.absolute()),
@@ -55,26 +70,32 @@ def measure(
         "backend": step.backend,
         "scenario": step.scenario,
         "process": step.process,
+        "mode_of_ncu": asdict(step.mode),
         "annotation": annotation,
         "order": order,
     }
-    wrap = None
-    if step.backend == "ncu":
-        metrics = [metric for bench in plan.benchmarks for metric in bench.metrics]
-        wrap = partial(ncu.command, ncu.find(), step.scenario, metrics, folder.absolute())
-    return run(job, folder, timeout, wrap)
+    return run(job, folder, timeout, wrap, watch)
 
 
-Wrap = Callable[[Sequence[str]], list[str]]
+def derive(suite: Path, asked: Sequence[Mapping[str, Any]], timeout: float) -> list[tuple[str, float | str]]:
+    """Have a child evaluate the suite's own functions; return a state and a value (or a reason) for each of `asked`."""
+    with write.scratch_folder() as folder:
+        job = {"mode": "derive", "suite": str(suite.absolute()), "folder": str(folder), "asked": list(asked)}
+        answer = run(job, folder, timeout)
+    return [(state, value) for state, value in answer["values"]]
 
 
-def run(job: Mapping[str, Any], folder: Path, timeout: float, wrap: Wrap | None = None) -> dict[str, Any]:
+def run(
+    job: Mapping[str, Any], folder: Path, timeout: float, wrap: Wrap | None = None, watch: Watch | None = None
+) -> dict[str, Any]:
     """Run the worker on `job` within `timeout` seconds and return its answer; its output is kept as `log.txt`."""
     write.write_file(folder / JOB, json.dumps(job))
     command = [sys.executable, "-P", "-m", "reportgen.collect.worker", str((folder / JOB).absolute())]
-    code, output = _child(command if wrap is None else wrap(command), timeout)
+    whole = command if wrap is None else wrap(command)
+    write.write_file(folder / COMMAND, json.dumps({"command": whole}, indent=1) + "\n")
+    code, output = _child(whole, timeout, folder / worker.PROGRESS, watch)
     write.write_file(folder / LOG, output)
-    answered = folder / ANSWER
+    answered = folder / worker.ANSWER
     answer = json.loads(answered.read_bytes()) if answered.is_file() else {}
     if "error" in answer:
         raise UserError(job["suite"], answer["error"], "mend the suite")
@@ -83,9 +104,11 @@ def run(job: Mapping[str, Any], folder: Path, timeout: float, wrap: Wrap | None 
     return dict(answer)
 
 
-def _child(command: list[str], timeout: float) -> tuple[int | None, bytes]:
+def _child(command: Sequence[str], timeout: float, progress: Path, watch: Watch | None) -> tuple[int | None, bytes]:
     """Run a command in a session of its own, so that whatever it started is stopped with it; None for a time-out."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONUNBUFFERED": "1"}
+    own = str(Path(reportgen.__file__).resolve().parent.parent)
+    paths = dict.fromkeys(path for path in (*sys.path, own) if path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -94,12 +117,18 @@ def _child(command: list[str], timeout: float) -> tuple[int | None, bytes]:
         env=environment,
         start_new_session=True,
     )
+    end = time.monotonic() + timeout
     try:
-        output, _ = process.communicate(timeout=timeout)
-        return process.returncode, output
-    except subprocess.TimeoutExpired:
-        _stop(process)
-        return None, process.communicate()[0]
+        while True:
+            try:
+                output, _ = process.communicate(timeout=max(0.0, min(_LOOK_EVERY_S, end - time.monotonic())))
+                return process.returncode, output
+            except subprocess.TimeoutExpired:
+                if watch is not None:
+                    watch(write.Tally.read(progress))
+                if time.monotonic() >= end:
+                    _stop(process)
+                    return None, process.communicate()[0]
     except BaseException:
         _stop(process)
         process.wait()

@@ -40,6 +40,8 @@ def _read() -> Iterator[tuple[str, Fact]]:
         ("host.cpu", _cpu, "/proc/cpuinfo"),
         ("host.cores", _cores, "the host"),
         ("host.memory_bytes", _memory, "the host"),
+        ("host.container", _container, "the host"),
+        ("host.numa", _numa, "/sys"),
         ("versions.python", platform.python_version, "the interpreter"),
         ("versions.reportgen", lambda: reportgen.__version__, "the program"),
     )
@@ -67,6 +69,23 @@ def _cores() -> int:
 
 def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _container() -> str:
+    """Say what kind of container this is: the marks that the usual ones leave, and the cgroup's path."""
+    marks = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
+    for path, name in marks.items():
+        if Path(path).exists():
+            return name
+    named = os.environ.get("container", "")  # noqa: SIM112 - systemd and podman write it so
+    groups = Path("/proc/1/cgroup").read_text()
+    known = next((name for name in ("kubepods", "docker", "containerd", "lxc") if name in groups), "")
+    return named or known or "none was seen"
+
+
+def _numa() -> str:
+    nodes = sorted(path.name for path in Path("/sys/devices/system/node").glob("node[0-9]*"))
+    return f"{len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}" if nodes else ""
 
 
 def _version(package: str) -> Fact:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reportgen.evidence.provenance import Fact, Value
@@ -11,11 +12,34 @@ from reportgen.evidence.provenance import Fact, Value
 _MISSING = "NVML is not here: install nvidia-ml-py, and a GPU's driver"
 
 
+_FRESH_S = 0.005  # the driver itself renews its readings more slowly than this
+
+
 class Sensors:
     """Reads five sensors of the first GPU; nothing where there is no NVML."""
 
     def __init__(self) -> None:
         self._nvml, self._device, self.reason = _open()
+        self._last: tuple[float, dict[str, float]] = (-1.0, {})
+
+    def recent(self) -> dict[str, float]:
+        """Return the last reading if it is under 5 ms old, else a new one: a round of readings costs 25 us and more."""
+        at, found = self._last
+        return found if found and time.monotonic() - at < _FRESH_S else self.read()
+
+    def temperature_c(self) -> float | None:
+        """Return the temperature in degrees Celsius, None where it cannot be read."""
+        return self.read().get("temperature_c")
+
+    def slowdown_c(self) -> float | None:
+        """Return the temperature in degrees Celsius at which the GPU slows itself down, None where NVML does not tell."""
+        if self._nvml is None:
+            return None
+        nvml = self._nvml
+        try:
+            return float(nvml.nvmlDeviceGetTemperatureThreshold(self._device, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN))
+        except nvml.NVMLError:
+            return None
 
     def read(self) -> dict[str, float]:
         """Return clocks in hz, power in W, temperature in degrees Celsius and the throttle mask."""
@@ -35,6 +59,7 @@ class Sensors:
                 found[name] = float(read())
             except nvml.NVMLError:
                 continue
+        self._last = (time.monotonic(), found)
         return found
 
 
@@ -48,6 +73,30 @@ def _open() -> tuple[Any, Any, str]:
         return pynvml, pynvml.nvmlDeviceGetHandleByIndex(0), ""
     except pynvml.NVMLError as error:
         return None, None, f"NVML cannot be used ({error})"
+
+
+# NVML's bits of `nvmlDeviceGetCurrentClocksEventReasons`, in its own words.
+_THROTTLES = {
+    0x1: "idle",
+    0x2: "clocks set by an application",
+    0x4: "software power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "hardware power brake",
+    0x100: "display clock setting",
+}
+
+
+def throttle_text(masks: Sequence[int]) -> str:
+    """Return in words every reason that stands in one of `masks`."""
+    seen = 0
+    for mask in masks:
+        seen |= mask
+    words = [word for bit, word in _THROTTLES.items() if seen & bit]
+    unknown = seen & ~sum(_THROTTLES)
+    return ", ".join([*words, *([f"unknown ({unknown:#x})"] if unknown else [])]) or "none"
 
 
 def facts() -> Mapping[str, Fact]:

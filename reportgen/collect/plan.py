@@ -21,28 +21,74 @@ ONLY_SCENARIO = {"torch": "continuous"}
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """A derived metric as a suite declares it; one without a formula is a function of the suite."""
+
+    metric: str
+    formula: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedConfig:
+    """A configuration by its place in the suite's own list, and how often it runs in each process."""
+
+    index: int
+    params: Params
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedBenchmark:
-    """A benchmark as plain data; `configs` are indices into the suite's own list with their parameters."""
+    """A benchmark as plain data."""
 
     name: str
     title: str
-    configs: tuple[tuple[int, Params], ...]
-    runs: int
+    configs: tuple[PlannedConfig, ...]
     processes: int | None
     warmup: int
     metrics: tuple[str, ...]
-    derive: tuple[tuple[str, str], ...]
+    derive: tuple[Formula, ...]
+    normalize_against: str
     scenarios: tuple[str, ...]
+    heat: str
+    thermal: str
+    ignore: tuple[str, ...]
+    replay: str
+    graphs: str
+
+    @property
+    def mode(self) -> Mode:
+        """Return what ncu must be set to for the process that measures it."""
+        return Mode(self.replay, self.graphs, self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What ncu is set to for a whole process: how it repeats, whether it sees a graph's nodes, and what it counts."""
+
+    replay: str = "kernel"
+    graphs: str = "node"
+    metrics: tuple[str, ...] = ()
+
+
+def mode_from_json(found: Mapping[str, Any]) -> Mode:
+    """Read the mode of a job."""
+    return Mode(found["replay"], found["graphs"], tuple(found["metrics"]))
 
 
 @dataclass(frozen=True, slots=True)
 class SuitePlan:
-    """The benchmarks of a suite that a collection measures; `quick` says that they are the small set."""
+    """The benchmarks of a suite that a collection measures; `quick` says that they are the small set.
+
+    `collectors` counts the suite's own readings beside them.
+    """
 
     suite: str
     title: str
     benchmarks: tuple[PlannedBenchmark, ...]
     quick: bool
+    collectors: int
 
     @property
     def digest(self) -> str:
@@ -57,11 +103,12 @@ class SuitePlan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One child process in which the plan runs once under one backend and scenario."""
+    """One child process in which the plan runs once under one backend, scenario and mode."""
 
     backend: str
     scenario: str
     process: int
+    mode: Mode = Mode()
 
     @property
     def folder(self) -> str:
@@ -72,31 +119,38 @@ class Step:
 def steps(
     plan: SuitePlan, backends: Sequence[str], scenarios: Sequence[str], processes: int | None
 ) -> tuple[Step, ...]:
-    """Return the steps of a collection, backend by backend; processes take turns with scenarios, so that drift hits all."""
+    """Return the steps of a collection, backend by backend; processes take turns with scenarios, so that drift hits all.
+
+    Benchmarks that need ncu set otherwise have processes of their own, numbered after the others.
+    """
     found: list[Step] = []
     for backend in backends:
         asked = [b.processes for b in plan.benchmarks if b.processes is not None]
         count = processes or max(asked, default=PROCESSES[backend])
         named = (ONLY_SCENARIO[backend],) if backend in ONLY_SCENARIO else scenarios or plan.scenarios
-        found += [Step(backend, scenario, p) for p in range(count) for scenario in named]
+        modes = tuple(dict.fromkeys(b.mode for b in plan.benchmarks)) if backend == "ncu" else (Mode(),)
+        for index, mode in enumerate(modes):
+            numbers = range(index * count, (index + 1) * count)
+            made = [Step(backend, scenario, p, mode) for p in numbers for scenario in named]
+            found += [step for step in made if any(measures(bench, step) for bench in plan.benchmarks)]
     return tuple(found)
 
 
 def from_json(whole: Mapping[str, Any]) -> SuitePlan:
     """Read a plan that a worker wrote."""
-    benchmarks = tuple(
-        PlannedBenchmark(
-            **{
-                **found,
-                "configs": tuple((i, tuple((n, v) for n, v in params)) for i, params in found["configs"]),
-                "derive": tuple((m, f) for m, f in found["derive"]),
-                "metrics": tuple(found["metrics"]),
-                "scenarios": tuple(found["scenarios"]),
-            }
-        )
-        for found in whole["benchmarks"]
+    return SuitePlan(
+        whole["suite"], whole["title"], tuple(map(_benchmark, whole["benchmarks"])), whole["quick"], whole["collectors"]
     )
-    return SuitePlan(whole["suite"], whole["title"], benchmarks, whole["quick"])
+
+
+def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
+    lists = {name: tuple(found[name]) for name in ("metrics", "scenarios", "ignore")}
+    configs = tuple(
+        PlannedConfig(one["index"], tuple((name, value) for name, value in one["params"]), one["runs"])
+        for one in found["configs"]
+    )
+    derive = tuple(Formula(**formula) for formula in found["derive"])
+    return PlannedBenchmark(**{**found, **lists, "configs": configs, "derive": derive})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +182,10 @@ def parse_selection(text: str) -> Selection:
 
 
 def measures(bench: PlannedBenchmark, step: Step) -> bool:
-    """Tell whether a step measures a benchmark: where the backend has a choice, the benchmark must ask for the scenario."""
-    return step.backend in ONLY_SCENARIO or step.scenario in bench.scenarios
+    """Tell whether a step measures a benchmark: the benchmark asks for its scenario, and ncu is set as it needs."""
+    if step.backend in ONLY_SCENARIO:
+        return True
+    return step.scenario in bench.scenarios and (step.backend != "ncu" or step.mode == bench.mode)
 
 
 def narrow(plan: SuitePlan, selection: Selection | None, runs: int | None, scenarios: Iterable[str]) -> SuitePlan:
@@ -137,9 +193,13 @@ def narrow(plan: SuitePlan, selection: Selection | None, runs: int | None, scena
     wanted = tuple(scenarios)
     kept = []
     for bench in plan.benchmarks:
-        configs = tuple(c for c in bench.configs if selection is None or selection.takes(bench.name, c[1]))
+        configs = tuple(
+            replace(one, runs=runs or one.runs)
+            for one in bench.configs
+            if selection is None or selection.takes(bench.name, one.params)
+        )
         if configs:
-            kept.append(replace(bench, configs=configs, runs=runs or bench.runs, scenarios=wanted or bench.scenarios))
+            kept.append(replace(bench, configs=configs, scenarios=wanted or bench.scenarios))
     if not kept:
         names = ", ".join(b.name for b in plan.benchmarks)
         raise UserError(plan.suite, "--select leaves nothing to measure", f"its benchmarks are {names}")

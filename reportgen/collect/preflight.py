@@ -1,30 +1,26 @@
-"""Look before measuring: what a backend needs of the machine, and the mend for each lack."""
+"""Look before measuring: what a backend needs of the machine, and the mend for each lack, as `doctor` tells them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
-from reportgen.collect import ncu
-from reportgen.collect.nvml import Sensors
+from reportgen.collect import doctor
+from reportgen.collect.probe import Probe
 from reportgen.evidence.errors import EnvironmentLacks
 
-_NEEDS = {"torch": ("torch",), "cupti": ("torch", "cupti", "pynvml"), "ncu": ("torch", "nvtx", "pynvml")}
-_EXTRA = {"torch": "torch", "cupti": "gpu", "pynvml": "gpu", "nvtx": "gpu"}
 
+def check(backends: Sequence[str], probe: Probe | None = None) -> None:
+    """Raise `EnvironmentLacks` for the first thing that a backend lacks; nothing falls back in silence.
 
-def check(backends: Sequence[str]) -> None:
-    """Raise `EnvironmentLacks` for the first thing that a backend lacks; nothing falls back in silence."""
+    Without the right to read the counters, ncu stops only a collection that has no other backend: beside another its
+    steps end as `not permitted`.
+    """
+    machine = Probe() if probe is None else probe
     for backend in backends:
-        for package in _NEEDS[backend]:
-            if find_spec(package) is None:
-                mend = f"pip install 'reportgen[{_EXTRA[package]}]'"
-                raise EnvironmentLacks(None, f"the backend '{backend}' needs the Python package '{package}'", mend)
-        if backend != "torch" and (reason := Sensors().reason):
-            raise EnvironmentLacks(
-                None,
-                f"the backend '{backend}' needs an NVIDIA GPU: {reason}",
-                "use --backend torch to measure on the CPU",
-            )
-        if backend == "ncu":
-            ncu.find()
+        for name in doctor.NEEDS[backend]:
+            if name == "counters" and set(backends) != {"ncu"}:
+                continue
+            found = doctor.check(name, machine)
+            if found.state == "lacking":
+                what = f"the backend '{backend}' cannot measure here: {name}: {found.found}"
+                raise EnvironmentLacks(None, what, found.mend)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reportgen.collect.plain import device_facts
 from reportgen.evidence import write
 from reportgen.readers import torch_trace
 
@@ -26,7 +27,7 @@ class TorchMeter:
         activities = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
-        self._profile = torch.profiler.profile(activities=activities)
+        self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
         self._profile.start()
         self._mark: Any = None
 
@@ -40,15 +41,20 @@ class TorchMeter:
 
     def stop(self) -> dict[str, Any]:
         """End the mark, after the device has done its work."""
-        if self._torch.cuda.is_available():
-            self._torch.cuda.synchronize()
+        self.wait()
         self._mark.__exit__(None, None, None)
         return {}
 
-    def close(self) -> None:
+    def wait(self) -> None:
+        """Wait for the device, where there is one."""
+        if self._torch.cuda.is_available():
+            self._torch.cuda.synchronize()
+
+    def close(self) -> dict[str, Any]:
         """Stop the profiler and keep its trace."""
         self._profile.stop()
         with write.scratch_folder() as scratch:
             path = scratch / TRACE
             self._profile.export_chrome_trace(str(path))
             write.copy_file(path, self._folder / TRACE)
+        return device_facts(self._torch) if self._torch.cuda.is_available() else {}

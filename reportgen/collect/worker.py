@@ -7,25 +7,47 @@ Whatever the suite prints goes to the log.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.machinery
 import importlib.util
+import inspect
 import json
+import math
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Protocol
 
 from reportgen import suite
-from reportgen.collect.plan import Params, PlannedBenchmark, Step, SuitePlan, from_json, measures
+from reportgen.collect import thermal
+from reportgen.collect.nvml import Sensors
+from reportgen.collect.plan import (
+    Formula,
+    Params,
+    PlannedBenchmark,
+    PlannedConfig,
+    Step,
+    SuitePlan,
+    from_json,
+    measures,
+    mode_from_json,
+)
 from reportgen.evidence import write
 from reportgen.evidence.samples import canonical
 from reportgen.suite import Benchmark, Skipped, SuiteError
 
 RUNS = "runs.jsonl"
-ANSWER = "answer.json"
+ANSWER = "worker.json"
+PROGRESS = "progress"
+# How long a sustained benchmark runs unmeasured: before a configuration's first run, and before each later one.
+_HEAT_S, _HEAT_AGAIN_S = 2.0, 0.3
+_HEAT_CALLS = 8
+_OF_A_REGION = ("benchmark", "annotation", "params", "run")
 
 
 class Meter(Protocol):
@@ -40,8 +62,29 @@ class Meter(Protocol):
     def stop(self) -> dict[str, Any]:
         """End the region; return what the line of `runs.jsonl` is to say of it."""
 
-    def close(self) -> None:
-        """Leave the backend's files."""
+    def wait(self) -> None:
+        """Wait until the device has done what was asked of it."""
+
+    def close(self) -> dict[str, Any]:
+        """Leave the backend's files; return provenance facts that only this process knows."""
+
+
+class _Beside:
+    """Finds what a suite imports from its own folder, for files of that folder alone.
+
+    The folder is not on the path: a library that looks whether `bottleneck` is installed must not find a suite of that name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the spec of a module beside the file that imports it, None for any other."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - who imports is told by the stack alone
+        while frame is not None and "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        asks = frame is not None and Path(frame.f_code.co_filename).resolve().is_relative_to(self.folder)
+        return importlib.machinery.PathFinder.find_spec(name, [str(self.folder)]) if asks and path is None else None
 
 
 def load(path: Path) -> tuple[ModuleType, list[Benchmark]]:
@@ -55,7 +98,7 @@ def load(path: Path) -> tuple[ModuleType, list[Benchmark]]:
         raise SuiteError(f"{path.name} is not a Python file; a suite's name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent))
+    sys.meta_path.append(_Beside(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
     except SuiteError:
@@ -87,22 +130,38 @@ def plan_of(path: Path, quick: bool) -> SuitePlan:
     module, found = load(path)
     title = str(getattr(module, "TITLE", "") or (module.__doc__ or path.stem).strip().partition("\n")[0].rstrip("."))
     planned = tuple(_planned(benchmark, quick) for benchmark in found)
-    return SuitePlan(path.stem, title, planned, quick)
+    return SuitePlan(path.stem, title, planned, quick, len(suite.collectors()))
 
 
 def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
-    configs = benchmark.quick if quick else benchmark.configs
+    configs = zip(
+        *((benchmark.quick, benchmark.quick_runs) if quick else (benchmark.configs, benchmark.runs)), strict=True
+    )
     return PlannedBenchmark(
         name=benchmark.name,
         title=benchmark.title,
-        configs=tuple((i, tuple((n, canonical(v)) for n, v in c.items())) for i, c in enumerate(configs)),
-        runs=benchmark.runs,
+        configs=tuple(
+            PlannedConfig(index, tuple((name, canonical(value)) for name, value in config.items()), runs)
+            for index, (config, runs) in enumerate(configs)
+        ),
         processes=benchmark.processes,
         warmup=benchmark.warmup,
         metrics=benchmark.metrics,
-        derive=tuple(benchmark.derive.items()),
+        derive=tuple(_formula(metric, how) for metric, how in benchmark.derive.items()),
+        normalize_against=benchmark.normalize_against,
         scenarios=benchmark.scenarios,
+        heat=benchmark.heat,
+        thermal=benchmark.thermal.mode if benchmark.thermal is not None else "off",
+        ignore=benchmark.ignore,
+        replay=benchmark.replay,
+        graphs=benchmark.graphs,
     )
+
+
+def _formula(metric: str, how: Any) -> Formula:
+    if callable(how):
+        return Formula(metric, "", metric)
+    return Formula(metric, how, metric) if isinstance(how, str) else Formula(metric, *how)
 
 
 @dataclass
@@ -115,19 +174,28 @@ class _Place:
 
 
 class Session:
-    """Runs a plan, and records each region through a meter into `runs.jsonl`."""
+    """Runs a plan, and records each region through a meter: a line of `runs.jsonl` for each, in the order taken."""
 
-    def __init__(self, meter: Meter, folder: Path, process: int, annotation: str) -> None:
-        self.meter, self.process, self.wanted = meter, process, annotation
+    def __init__(self, meter: Meter, folder: Path, process: int, annotation: str, sensors: Sensors) -> None:
+        self.meter, self.folder, self.process, self.wanted, self.sensors = meter, folder, process, annotation, sensors
         self.place = _Place()
-        self.lines: list[str] = []
-        self.path = folder / RUNS
+        self.lines: list[dict[str, Any]] = []
+        self._tally = write.Tally(folder / PROGRESS)
         self._measured = False
+        self._before: dict[str, float] = {}
+        self._entered: set[str] = set()  # the annotations of this run
+        self._waited: dict[str, Any] = {}
 
     def begin(self, annotation: str) -> None:
         """Begin a region, unless it is warming up or not selected."""
+        if annotation in self._entered:
+            raise SuiteError(
+                f"annotation '{annotation}' is entered twice in one run; give each region a name of its own"
+            )
+        self._entered.add(annotation)
         self._measured = self.place.run >= 0 and self.wanted in ("", annotation)
         if self._measured:
+            self._before = self.sensors.recent()
             self.meter.before()
             self.meter.start(message(annotation, self.place.benchmark, self.place.params, self.place.run))
 
@@ -135,54 +203,131 @@ class Session:
         """End a region and write its line; one that failed while warming up fails again when it is measured."""
         if self._measured:
             self._measured = False
-            self._keep(annotation, error, self.meter.stop())
+            found = self.meter.stop()
+            after = self.sensors.read()
+            sensed = {"before": self._before, "after": after} if after else {}
+            self._keep(annotation, error, {**found, **sensed, **self._waited})
+            self._collect("annotation", annotation)
+
+    def record(self, annotation: str, metric: str, value: float | str, unit: str) -> None:
+        """Keep a value of the suite's own in the line of the region that it belongs to."""
+        if self.place.run < 0 or self.wanted not in ("", annotation):
+            return
+        here = self._line(annotation, "", "")
+        for line in reversed(self.lines):
+            if "region" in line and all(line[name] == here[name] for name in _OF_A_REGION):
+                line.setdefault("recorded", []).append(_recorded(metric, value, unit))
+                return
 
     def run(self, bench: PlannedBenchmark, declared: Benchmark, configs: Sequence[suite.Config], order: str) -> None:
         """Warm up, then run all configurations: round-robin, or one after the other with `order` blocks."""
-        for run, (index, params) in _order(bench, order):
+        gate = thermal.gate(declared.thermal, self.sensors)
+        hot: set[int] = set()
+        begun = False
+        for run, planned in _order(bench, order):
+            index, params, config = planned.index, planned.params, configs[planned.index]
+            if run == 0 and not begun:
+                begun = True
+                self.place = _Place(bench.name, (), run)
+                self._collect("once", "")
+            if bench.heat == "sustained" and run >= 0:
+                self._heat(declared, config, _HEAT_AGAIN_S if index in hot else _HEAT_S)
+                hot.add(index)
+            self._waited = gate.pass_through(self.sensors.temperature_c) if gate is not None and run >= 0 else {}
             self.place = _Place(bench.name, params, run)
+            self._entered.clear()
+            if run == 0:
+                self._collect("config", "")
+            if run >= 0:
+                self._collect("run", "")
             try:
-                declared(**configs[index])
+                declared(**config)
             except SuiteError:
                 raise
             except Exception as error:  # noqa: BLE001 - a configuration that fails is recorded, and the others stand
                 if run >= 0:
                     self._keep("", error, {})
+            self._tally.add()
+
+    def _heat(self, declared: Benchmark, config: suite.Config, seconds: float) -> None:
+        """Run a configuration back to back, unmeasured, for so long."""
+        self.place = _Place()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for _ in range(_HEAT_CALLS):
+                self._entered.clear()
+                with contextlib.suppress(Skipped):
+                    declared(**config)
+            self.meter.wait()
+
+    def _collect(self, scope: str, annotation: str) -> None:
+        """Call the suite's collectors of a scope, and keep what they return in a line of its own."""
+        if self.place.run < 0:
+            return
+        for found in suite.collectors():
+            if found.scope == scope:
+                line = self._line(annotation, "ok", "")
+                try:
+                    value = found()
+                except Exception as error:  # noqa: BLE001 - a reading that fails is recorded, and the run stands
+                    line |= {"state": "failed", "reason": _said(error), "metric": found.name}
+                else:
+                    several = value if isinstance(value, Mapping) else {found.name: value}
+                    line["recorded"] = [_recorded(str(name), one, found.unit) for name, one in several.items()]
+                self.lines.append(line)
 
     def _keep(self, annotation: str, error: BaseException | None, found: Mapping[str, Any]) -> None:
         state, reason = "ok", ""
         if isinstance(error, Skipped):
             state, reason = "skipped", _one_line(error)
         elif error is not None:
-            state, reason = "failed", f"{type(error).__name__}: {_one_line(error)}"
-        place = self.place
-        line = {
-            "benchmark": place.benchmark,
+            state, reason = "failed", _said(error)
+        self.lines.append({**self._line(annotation, state, reason), "region": True, **found})
+
+    def _line(self, annotation: str, state: str, reason: str) -> dict[str, Any]:
+        return {
+            "benchmark": self.place.benchmark,
             "annotation": annotation,
-            "params": dict(place.params),
-            "run": place.run,
+            "params": dict(self.place.params),
+            "run": self.place.run,
             "process": self.process,
             "state": state,
             "reason": reason,
-            **found,
         }
-        self.lines.append(json.dumps(line, ensure_ascii=False))
 
-    def close(self) -> None:
-        """Leave the backend's files and the lines."""
-        self.meter.close()
-        write.write_file(self.path, "".join(line + "\n" for line in self.lines))
+    def close(self) -> dict[str, Any]:
+        """Leave the backend's files and the lines; return the facts that the meter knows."""
+        facts = self.meter.close()
+        text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in self.lines)
+        write.write_file(self.folder / RUNS, text)
+        return facts
 
 
-def _order(bench: PlannedBenchmark, order: str) -> Iterator[tuple[int, tuple[int, Params]]]:
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_one_line(error)}"
+
+
+def _recorded(metric: str, value: Any, unit: str) -> list[float | str]:
+    """Return a value as a line keeps it: a number, or a text, which also holds what is not a finite number."""
+    if not isinstance(value, str):
+        try:
+            value = float(value)
+        except (TypeError, ValueError):
+            value = str(value)
+        else:
+            value = value if math.isfinite(value) else str(value)
+    return [metric, value, str(unit)]
+
+
+def _order(bench: PlannedBenchmark, order: str) -> Iterator[tuple[int, PlannedConfig]]:
     """Yield (run, configuration) in the order in which they run; warm-up runs count from below 0."""
-    warm = range(-bench.warmup, 0)
+    most = max((config.runs for config in bench.configs), default=0)
     if order == "blocks":
         for config in bench.configs:
-            yield from ((run, config) for run in (*warm, *range(bench.runs)))
+            yield from ((run, config) for run in range(-bench.warmup, config.runs))
         return
-    for run in (*warm, *range(bench.runs)):
-        yield from ((run, config) for config in bench.configs)
+    for run in range(-bench.warmup, most):
+        yield from ((run, config) for config in bench.configs if run < config.runs)
 
 
 def message(annotation: str, benchmark: str, params: Params, run: int) -> str:
@@ -193,6 +338,10 @@ def message(annotation: str, benchmark: str, params: Params, run: int) -> str:
 
 def meter_for(backend: str, folder: Path, scenario: str) -> Meter:
     """Return the meter of a backend; its packages are imported only now."""
+    if backend == "plain":
+        from reportgen.collect.plain import PlainMeter
+
+        return PlainMeter(scenario)
     if backend == "torch":
         from reportgen.collect.torch_profiler import TorchMeter
 
@@ -211,20 +360,47 @@ def meter_for(backend: str, folder: Path, scenario: str) -> Meter:
 def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     path, folder = Path(job["suite"]), Path(job["folder"])
     plan = from_json(job["plan"])
+    step = Step(job["backend"], job["scenario"], job["process"], mode_from_json(job["mode_of_ncu"]))
     _, found = load(path)
     by_name = {benchmark.name: benchmark for benchmark in found}
-    session = Session(meter_for(job["backend"], folder, job["scenario"]), folder, job["process"], job["annotation"])
+    sensors = Sensors()
+    session = Session(meter_for(step.backend, folder, step.scenario), folder, step.process, job["annotation"], sensors)
+    before = sensors.read()
     begin = time.time()
-    suite.record_with(session)
+    suite.record_with(session, step.backend)
     try:
         for bench in plan.benchmarks:
-            if measures(bench, Step(job["backend"], job["scenario"], job["process"])):
+            if measures(bench, step):
                 declared = by_name[bench.name]
                 session.run(bench, declared, declared.quick if plan.quick else declared.configs, job["order"])
     finally:
         suite.record_with(None)
-        session.close()
-    return {"start": begin, "end": time.time(), "regions": len(session.lines)}
+        end = time.time()
+        facts = session.close()
+    return {
+        "start": begin,
+        "end": end,
+        "regions": sum("region" in line and line["state"] == "ok" for line in session.lines),
+        "facts": facts,
+        "before": before,
+        "after": sensors.read(),
+    }
+
+
+def _derive(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Evaluate the suite's own functions over what was measured: `values` answers `asked` one to one."""
+    _, found = load(Path(job["suite"]))
+    functions = {(b.name, metric): how for b in found for metric, how in b.derive.items() if callable(how)}
+    values: list[list[Any]] = []
+    for one in job["asked"]:
+        function = functions[one["benchmark"], one["metric"]]
+        known = {**one["params"], "annotation": one["annotation"], "time": one["time"]}
+        arguments = {name: known[name] for name in inspect.signature(function).parameters if name in known}
+        try:
+            values.append(["ok", *_recorded("", function(**arguments), "")[1:2]])
+        except Exception as error:  # noqa: BLE001 - one value that fails is recorded, and the others stand
+            values.append(["failed", _said(error)])
+    return {"values": values}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -233,6 +409,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if job["mode"] == "plan":
             answer: dict[str, Any] = {"plan": asdict(plan_of(Path(job["suite"]), job["quick"]))}
+        elif job["mode"] == "derive":
+            answer = _derive(job)
         else:
             answer = _run(job)
     except SuiteError as error:

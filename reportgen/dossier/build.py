@@ -59,7 +59,7 @@ class _Builder:
         if tier == "public":
             self.samples = _scrubbed(self.samples)
             self.losses = tuple(scrub(loss) for loss in self.losses)
-        self.per_run = processed.runs(self.samples, self.info.formulas)
+        self.per_run = processed.runs(self.samples, self.info.formulas, self.provenance)
         self.table = processed.from_runs(self.per_run, self.provenance)
         self.groups = groups.gather(self.per_run, self.table)
         names = dict.fromkeys(a for group in self.groups for a in group.annotations)
@@ -183,6 +183,9 @@ class _Builder:
 
     def _block(self, shown: _Shown) -> Block:
         group = shown.group
+        if not group.measured:
+            state, reason = group.why_not
+            return Block(shown.id, _heading(group), (f"Not measured ({state}): {visible(reason)}.",), (), ())
         made = [*self._main_charts(shown), *self._speedup_chart(shown), *self._bytes_chart(shown)]
         table = tables.results(group, f"{shown.id}-table", self._processed_name(group))
         self.used |= {m for case in group.cases for m in case.metrics if case.get(m)} | {
@@ -198,7 +201,7 @@ class _Builder:
 
     def _main_charts(self, shown: _Shown) -> list[Chart]:
         group = shown.group
-        known = [m for m in (group.main, *group.derived[:1]) if any(case.get(m) for case in group.cases)]
+        known = [m for m in (group.main, *self._leading(group)) if any(case.get(m) for case in group.cases)]
         made = []
         for metric in reversed(dict.fromkeys(known)):
             word = words.label(metric)
@@ -215,6 +218,13 @@ class _Builder:
                 continue
             made.append(self._chart(chart_id, visible(title), visible(describe), self._caption(group, metric), drawn))
         return made
+
+    def _leading(self, group: Group) -> list[str]:
+        """Return the first derived metric of a group that is a formula's, and the first that is recorded."""
+        formulas = {formula.metric for formula in self.info.formulas}
+        of_formula = [metric for metric in group.derived if metric in formulas]
+        recorded = [metric for metric in group.derived if metric not in formulas]
+        return [*recorded[:1], *of_formula[:1]]
 
     def _caption(self, group: Group, metric: str) -> Sentence:
         rows = [row for case in group.cases if (row := case.get(metric)) is not None]
@@ -322,6 +332,8 @@ class _Builder:
         blocks = []
         for shown in self.shown:
             group = shown.group
+            if not group.measured:
+                continue
             made = []
             if (
                 any(len(case.runs.get(group.main, {})) >= 2 for case in group.cases)

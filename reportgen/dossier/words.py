@@ -19,6 +19,7 @@ SCENARIOS = {
     "default": "Caches flushed before each measurement, clocks free: a cold-cache benchmark.",
     "strict": "Caches flushed before each measurement, clocks locked to base: a comparison that can be repeated.",
     "continuous": "Caches left as they are, clocks free: the steady state of a pipeline.",
+    "continuous-strict": "Caches left as they are, clocks locked to base.",
     "not-recorded": "The evidence does not say whether caches were flushed or clocks locked.",
 }
 STATUSES = {
@@ -35,13 +36,21 @@ METRICS = {
     "dram__throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
     "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "How busy DRAM was, in percent of the peak that it can sustain, over the kernel's whole time.",
     "self_cpu_time_total": "The CPU time that operators spent in themselves, not in operators that they called; these times alone add up. Nothing of a GPU is in it.",
+    "self_device_time_total": "The time of the kernels, copies and fills that operators launched themselves, on the device.",
+    "self_memory_usage": "Bytes that operators themselves allocated, less those they freed.",
     "calls": "How many operators ran.",
+    "memcpy_memset__time_duration.sum": "The time of copies and fills beside a region's kernels. cuBLAS clears a workspace before some products; ncu sees nothing of it.",
+    "nvml__sm_clock": "The SM clock that NVML read after the region.",
     "gpc__cycles_elapsed.avg.per_second": "The SM clock that was seen during the kernel (not the rated one).",
 }
 LABELS = {
     "gpu__time_duration.sum": "time",
     "region__span": "span",
     "self_cpu_time_total": "self CPU time",
+    "self_device_time_total": "self device time",
+    "self_memory_usage": "memory",
+    "memcpy_memset__time_duration.sum": "copies and fills",
+    "nvml__sm_clock": "SM clock",
     "dram__bytes_read.sum": "DRAM read",
     "dram__bytes_write.sum": "DRAM written",
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM",

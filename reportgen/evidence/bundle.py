@@ -49,11 +49,15 @@ _MEND = "take the bundle from a copy; `reportgen verify` names every fault"
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A derived metric: `formula` is arithmetic over metrics and parameters, its result is in `unit`."""
+    """A derived metric: `formula` is arithmetic over metrics and parameters, its result is in `unit`.
+
+    It is of one `benchmark`, or of all where that is empty.
+    """
 
     metric: str
     formula: str
     unit: str
+    benchmark: str = ""
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,7 @@ def _text(value: Any, name: str, where: str) -> str:
 
 
 def _formula(value: Any, where: str) -> Formula:
-    if not isinstance(value, dict) or set(value) != {"metric", "formula", "unit"}:
+    if not isinstance(value, dict) or set(value) | {"benchmark"} != {"metric", "formula", "unit", "benchmark"}:
         raise BundleError(where, "'formulas' holds what is not a metric, a formula and a unit", _MEND)
     return Formula(**{name: _text(text, "formulas", where) for name, text in value.items()})
 

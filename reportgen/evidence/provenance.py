@@ -110,6 +110,8 @@ KEYS: tuple[Key, ...] = (
     Key("throttle.before", "Throttle reasons before", CLOCKS),
     Key("throttle.during", "Throttle reasons during", CLOCKS),
     Key("throttle.after", "Throttle reasons after", CLOCKS),
+    Key("timer.ncu_tick_ns", "Timer's tick, ncu", CLOCKS, "ns"),
+    Key("timer.cupti_tick_ns", "Timer's tick, CUPTI", CLOCKS, "ns"),
     Key("versions.driver", "Driver", SOFTWARE),
     Key("versions.cuda", "CUDA", SOFTWARE),
     Key("versions.ncu", "Nsight Compute (ncu)", SOFTWARE),

@@ -8,6 +8,7 @@ times alone add up. A trace's times are microseconds; samples are in ns.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,10 @@ from reportgen.evidence.samples import Samples
 from reportgen.readers.launches import Message, parse_message
 
 SELF_TIME = "self_cpu_time_total"
+DEVICE_TIME = "self_device_time_total"
+MEMORY = "self_memory_usage"
 CALLS = "calls"
+_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 MARK = "reportgen:"
 _AGAIN = "export it again with torch.profiler's export_chrome_trace"
 
@@ -52,7 +56,11 @@ def read(path: Path, source: str) -> Samples:
     ]
     if not regions:
         raise ReadError(path, "the trace holds no measured region", "mark regions with record_function('name|run=0')")
-    return Samples(_frame(_operators(list(_spans(events, "cpu_op")), regions), source), _facts(whole))
+    regions.sort(key=lambda region: region.start)
+    operators, on_device = list(_spans(events, "cpu_op")), _on_device(events)
+    memory = _memory(events, operators)
+    found = _operators(operators, regions, on_device, memory)
+    return Samples(_frame(found, source, bool(on_device), bool(memory)), _facts(whole))
 
 
 def mark(message: str) -> str:
@@ -87,20 +95,67 @@ def _spans(events: Sequence[Any], category: str) -> Iterator[_Event]:
 @dataclass(slots=True)
 class _Operator:
     self_time: float = 0.0
+    device_time: float = 0.0
     calls: int = 0
+    memory: float = 0.0
     line: int = -1
 
 
-def _operators(events: list[_Event], regions: Sequence[_Region]) -> list[tuple[_Region, dict[str, _Operator]]]:
-    """Add up self times and calls by operator within each region."""
+def _operators(
+    events: list[_Event], regions: Sequence[_Region], on_device: Mapping[int, float], memory: Mapping[int, float]
+) -> list[tuple[_Region, dict[str, _Operator]]]:
+    """Add up self times, device times, memory and calls by operator within each region."""
     found: list[tuple[_Region, dict[str, _Operator]]] = [(region, {}) for region in regions]
+    starts = [region.start for region in regions]
     inside = _inside(events)
     for event in events:
-        for region, operators in found:
-            if region.start <= event.start < region.end:
-                operator = operators.setdefault(event.name, _Operator(line=event.line))
-                operator.self_time += (event.end - event.start) - inside.get(event.line, 0.0)
-                operator.calls += 1
+        index = bisect_right(starts, event.start) - 1
+        if index < 0 or event.start >= regions[index].end:
+            continue
+        operator = found[index][1].setdefault(event.name, _Operator(line=event.line))
+        operator.self_time += (event.end - event.start) - inside.get(event.line, 0.0)
+        operator.device_time += on_device.get(event.line, 0.0)
+        operator.memory += memory.get(event.line, 0.0)
+        operator.calls += 1
+    return found
+
+
+def _on_device(events: Sequence[Any]) -> dict[int, float]:
+    """Return for each operator the time of the kernels, copies and fills that it launched itself, by external id."""
+    operators = {
+        event["args"]["External id"]: index
+        for index, event in enumerate(events)
+        if isinstance(event, Mapping) and event.get("cat") == "cpu_op" and "External id" in (event.get("args") or {})
+    }
+    found: dict[int, float] = {}
+    for event in events:
+        if isinstance(event, Mapping) and event.get("cat") in _DEVICE and event.get("ph") == "X":
+            index = operators.get((event.get("args") or {}).get("External id"))
+            if index is not None and isinstance(event.get("dur"), int | float):
+                found[index] = found.get(index, 0.0) + float(event["dur"])
+    return found
+
+
+def _memory(events: Sequence[Any], operators: Sequence[_Event]) -> dict[int, float]:
+    """Return for each operator the bytes that it itself allocated less those it freed: the innermost one at that time."""
+    by_thread: dict[tuple[Any, Any], list[_Event]] = {}
+    for operator in sorted(operators, key=lambda e: (e.start, -e.end)):
+        by_thread.setdefault(operator.thread, []).append(operator)
+    starts = {thread: [o.start for o in found] for thread, found in by_thread.items()}
+    found: dict[int, float] = {}
+    for event in events:
+        if not isinstance(event, Mapping) or event.get("name") != "[memory]":
+            continue
+        at, size = event.get("ts"), (event.get("args") or {}).get("Bytes")
+        thread = (event.get("pid"), event.get("tid"))
+        if thread not in starts or not isinstance(at, int | float) or not isinstance(size, int | float):
+            continue
+        index = bisect_right(starts[thread], at) - 1
+        while index >= 0 and by_thread[thread][index].end < at:
+            index -= 1
+        if index >= 0:
+            line = by_thread[thread][index].line
+            found[line] = found.get(line, 0.0) + float(size)
     return found
 
 
@@ -118,7 +173,9 @@ def _inside(events: Sequence[_Event]) -> dict[int, float]:
     return inside
 
 
-def _frame(found: Sequence[tuple[_Region, dict[str, _Operator]]], source: str) -> Any:
+def _frame(
+    found: Sequence[tuple[_Region, dict[str, _Operator]]], source: str, any_device: bool, any_memory: bool
+) -> Any:
     rows: list[dict[str, Any]] = []
     for region, operators in found:
         for index, (name, operator) in enumerate(operators.items()):
@@ -132,6 +189,10 @@ def _frame(found: Sequence[tuple[_Region, dict[str, _Operator]]], source: str) -
             }
             rows.append({**place, "metric": SELF_TIME, "value": operator.self_time * 1000, "unit": "ns"})
             rows.append({**place, "metric": CALLS, "value": float(operator.calls), "unit": ""})
+            if any_device:
+                rows.append({**place, "metric": DEVICE_TIME, "value": operator.device_time * 1000, "unit": "ns"})
+            if any_memory:
+                rows.append({**place, "metric": MEMORY, "value": operator.memory, "unit": "byte"})
     names = dict.fromkeys(name for row in rows for name in row)
     data: dict[str, Any] = {name: [row.get(name, "") for row in rows] for name in names}
     return samples.make({"backend": "torch", "workload": "operator", "process": 0, "state": "ok", **data}, len(rows))

@@ -1,36 +1,51 @@
 """Collect: run a suite's plan step by step, read what it left, and make one bundle of it.
 
 Work in progress lies in `DIR/.partial-<plan digest>/`. A step that is whole there is not run again by `--resume`; a child that
-dies or hangs costs its own step, whose regions are then `dropped` with the reason.
+dies or hangs costs its own step, whose regions are then `dropped` with the reason, and which `--resume` measures again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial as bind
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 
 from reportgen.analysis import derive, processed
-from reportgen.collect import drive, machine, ncu, nvml, preflight, torch_profiler, worker
+from reportgen.collect import doctor, drive, ncu, ncu_log, ncu_options, preflight, scenarios
 from reportgen.collect import plan as plans
 from reportgen.collect.drive import StepFailed
+from reportgen.collect.ncu import Profiling
 from reportgen.collect.plan import Selection, Step, SuitePlan
-from reportgen.evidence import bundle, provenance, samples, tables, write
-from reportgen.evidence.bundle import BundleInfo, Formula, Status
+from reportgen.collect.probe import Probe
+from reportgen.evidence import bundle, samples, tables, write
+from reportgen.evidence.bundle import START, BundleInfo, Formula, Status
 from reportgen.evidence.errors import UserError
-from reportgen.evidence.provenance import Fact
-from reportgen.readers import cupti_activity, ncu_rep, torch_trace
+from reportgen.workflow import conditions
+from reportgen.workflow import steps as step_results
+from reportgen.workflow.steps import DONE, KEPT
 
 BACKENDS = ("ncu", "cupti", "torch")
-_MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME}
-_KEPT = (worker.RUNS, drive.LOG, torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY)
-_DONE = "done.json"
-Say = Callable[[str], None]
+_BEGUN = "begun"
+_RESERVED = ("benchmark", "run", "time", "annotation", derive.RATED_BANDWIDTH)
+
+
+class Progress(Protocol):
+    """What is told how far a collection is."""
+
+    def step(self, number: int, count: int, name: str, runs: int) -> None:
+        """A step begins: `runs` of configurations are to be done in it."""
+
+    def done(self, runs: int) -> None:
+        """So many runs of the step are done."""
+
+    def say(self, line: str) -> None:
+        """Something is worth a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +61,19 @@ class Asked:
     resume: bool = False
     order: str = "rounds"
     timeout: float = 600.0
+    sass: str = "none"
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a collection made: its bundle, and how many samples are in each state."""
+    """What a collection made: its bundle, how many samples are in each state, and the first reason of each that is not ok."""
 
     path: Path
     bundle_id: str
     states: Mapping[str, int]
+    reasons: Mapping[str, str]
+    resumable: bool
 
     @property
     def whole(self) -> bool:
@@ -62,24 +81,30 @@ class Collected:
         return all(state in ("ok", "skipped") for state, count in self.states.items() if count)
 
 
-def collect(suite: Path, out: Path, asked: Asked, say: Say) -> Collected:
-    """Measure the suite at `suite` and leave one bundle below `out`; `say` is told of each step in a line."""
+def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collected:
+    """Measure the suite at `suite` and leave one bundle below `out`.
+
+    Raises `UserError` for a suite or a wish that is wrong, `EnvironmentLacks` for what this machine has not.
+    """
     _check_backends(asked.backends)
     preflight.check(asked.backends)
     plan = plans.narrow(drive.plan(suite, asked.quick), asked.select, asked.runs, asked.scenarios)
-    formulas = tuple(Formula(m, f, m) for b in plan.benchmarks for m, f in dict(b.derive).items())
-    for formula in formulas:
-        derive.parse(formula.metric, formula.formula)
+    formulas = _formulas(suite, plan)
+    _check_params(suite, plan)
     todo = plans.steps(plan, asked.backends, asked.scenarios, asked.processes)
-    _check_scenarios(todo)
+    for step in todo:
+        scenarios.policy(step.scenario)
     partial = out / f"{write.PARTIAL}{plan.digest}"
     if partial.exists() and not asked.resume:
         write.remove_folder(partial)
-    begin = _begin(partial)
+    begun = _begin(partial)
     for index, step in enumerate(todo):
-        _step(step, suite, plan, asked, partial, f"{index + 1}/{len(todo)}", say)
-    made = _bundle(suite, out, plan, formulas, todo, partial, begin)
-    write.remove_folder(partial)
+        _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
+    made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command)
+    if made.resumable:
+        _forget_failed(todo, partial)
+    else:
+        write.remove_folder(partial)
     return made
 
 
@@ -89,44 +114,104 @@ def _check_backends(backends: Sequence[str]) -> None:
             raise UserError(None, f"there is no backend '{backend}'", f"use one of {', '.join(BACKENDS)}")
 
 
-def _check_scenarios(todo: Sequence[Step]) -> None:
-    for step in todo:
-        if step.backend == "cupti" and step.scenario not in ("default", "continuous"):
-            raise UserError(
-                None,
-                f"CUPTI cannot measure the scenario '{step.scenario}' in this version",
-                "use default or continuous",
-            )
+def _formulas(suite: Path, plan: SuitePlan) -> tuple[Formula, ...]:
+    """Return the plan's formulas, read and checked; a derived metric that is a function of the suite is none."""
+    found = []
+    for bench in plan.benchmarks:
+        for one in bench.derive:
+            if one.formula:
+                found.append(Formula(one.metric, one.formula, one.unit, bench.name))
+        if bench.normalize_against:
+            base = derive.elsewhere("time", bench.normalize_against)
+            found.append(Formula(f"speed-up over {bench.normalize_against}", f"{base} / time", "", bench.name))
+    for formula in found:
+        try:
+            derive.parse(formula.metric, formula.formula)
+        except UserError as error:
+            raise UserError(suite, f"benchmark {formula.benchmark}: {error.path}: {error.what}", error.mend) from None
+    return tuple(found)
+
+
+def _check_params(suite: Path, plan: SuitePlan) -> None:
+    for bench in plan.benchmarks:
+        names = dict.fromkeys(name for config in bench.configs for name, _ in config.params)
+        try:
+            processed.check_names(list(names))
+        except UserError as error:
+            raise UserError(suite, f"benchmark {bench.name}: {error.what}", error.mend) from None
+        for name in names:
+            if name in _RESERVED or not name.isprintable():
+                what = f"benchmark {bench.name}: the parameter '{name}' has a name that reportgen itself uses"
+                raise UserError(suite, what, "rename the parameter")
 
 
 def _begin(partial: Path) -> str:
     """Return when the collection began; a resumed one began when it was first tried."""
-    path = partial / "begun"
+    path = partial / _BEGUN
     if not path.is_file():
-        write.write_file(path, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        write.write_file(path, f"{datetime.now(UTC):{START}}")
     return path.read_text()
 
 
-def _step(step: Step, suite: Path, plan: SuitePlan, asked: Asked, partial: Path, number: str, say: Say) -> None:
+def _step(
+    step: Step, suite: Path, plan: SuitePlan, asked: Asked, partial: Path, number: tuple[int, int], progress: Progress
+) -> None:
     folder = partial / step.folder
-    if (folder / _DONE).is_file():
-        say(f"{number} {step.folder}: whole already")
+    progress.step(*number, step.folder, _runs(plan, step))
+    if step_results.outcome(folder) is not None:
+        progress.say("whole already")
         return
     if folder.exists():
         write.remove_folder(folder)
     write.make_folder(folder)
-    say(f"{number} {step.folder}")
+    answer: dict[str, Any] = _never(step)
+    if not answer:
+        answer = _measure(step, suite, plan, asked, folder, progress)
+    if answer.get("state"):
+        progress.say(f"{answer['state']}: {answer['reason']}")
+    write.write_file(folder / DONE, json.dumps(answer))
+
+
+def _runs(plan: SuitePlan, step: Step) -> int:
+    return sum(b.warmup + c.runs for b in plan.benchmarks if plans.measures(b, step) for c in b.configs)
+
+
+def _never(step: Step) -> dict[str, str]:
+    """Return the state and reason of a step that cannot be measured here at all, else nothing."""
+    if step.backend == "torch" or scenarios.policy(step.scenario).clocks == "free":
+        return {}
+    reason = scenarios.clocks_lockable()
+    if step.backend == "cupti" and not reason and not scenarios.locked():
+        reason = "CUPTI sets no clocks, and they are not locked already (nvidia-smi --lock-gpu-clocks does it)"
+    return {"state": "skipped", "reason": reason} if reason else {}
+
+
+def _measure(
+    step: Step, suite: Path, plan: SuitePlan, asked: Asked, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    wrap, path = None, ""
+    facts: dict[str, str] = {}
+    if step.backend == "ncu":
+        path = ncu.find()
+        offered = ncu_options.offered(path)
+        facts["versions.ncu"] = offered.version
+        mode = step.mode
+        profiling = Profiling(path, step.scenario, mode.metrics, mode.replay, mode.graphs, asked.sass)
+        wrap = bind(ncu.command, profiling, offered, folder.absolute())
     annotation = asked.select.annotation if asked.select else ""
+    died = ""
     try:
-        answer = drive.measure(step, suite, plan, annotation, asked.order, folder, asked.timeout)
+        answer = drive.measure(step, suite, plan, annotation, asked.order, folder, asked.timeout, wrap, progress.done)
+        answer["facts"] |= facts
     except StepFailed as error:
-        say(f"{number} {step.folder}: dropped, {error}")
-        answer = {"state": "dropped", "reason": str(error)}
-    if step.backend == "ncu" and not (folder / ncu.REPORT).is_file():
-        state, reason = ncu.why_no_report((folder / drive.LOG).read_text("utf-8", "replace"))
-        say(f"{number} {step.folder}: {state}, {reason}")
-        answer = {"state": state, "reason": reason}
-    write.write_file(folder / _DONE, json.dumps(answer))
+        died = str(error)
+        answer = {"state": "dropped", "reason": died}
+    if step.backend == "ncu" and not (folder / ncu.REPORT).is_file() and answer.get("regions", 1):
+        log = (folder / drive.LOG).read_text("utf-8", "replace")
+        state, reason = ncu_log.why_no_report(log, doctor.known(path, Probe()))
+        unexplained = died and reason == ncu_log.UNEXPLAINED
+        answer = {"state": state, "reason": died if unexplained else reason}
+    return answer
 
 
 def _bundle(
@@ -136,106 +221,95 @@ def _bundle(
     formulas: tuple[Formula, ...],
     todo: Sequence[Step],
     partial: Path,
-    begin: str,
+    begun: str,
+    command: str,
 ) -> Collected:
-    frame = samples.concat([part for step in todo for part in _read(step, plan, partial / step.folder)])
+    read = [step_results.read(step, plan, partial / step.folder) for step in todo]
+    frame = samples.concat([one.frame for one in read])
     frame["suite"] = samples.constant_text(plan.suite, len(frame))
-    payload = {f"suite/{suite.name}": suite} | {
-        f"{step.folder}/{name}": partial / step.folder / name
-        for step in todo
-        for name in _KEPT
-        if (partial / step.folder / name).is_file()
-    }
+    recorded, own = _own_functions(suite, plan, frame, partial)
+    frame = samples.concat([frame, recorded]) if len(recorded) else frame
+    told = {key: value for one in reversed(read) for key, value in one.facts.items()}
+    facts = conditions.of(suite, plan, todo, partial, begun, frame, told, command)
     counts = {str(k): int(v) for k, v in frame["state"].astype("object").value_counts().items()}
     status: Status = "complete" if set(counts) <= {"ok", "skipped"} else "partial"
     info = BundleInfo(
         plan.suite,
         plan.title,
-        begin,
+        begun,
         status,
-        plan={"backends": list(_backends(todo)), **_plain(plan)},
+        losses=tuple(dict.fromkeys(loss for one in read for loss in one.losses)),
+        plan={"backends": list(dict.fromkeys(step.backend for step in todo)), **_plain(plan)},
         formulas=formulas,
-    )
-    facts = provenance.from_facts(
-        {
-            **machine.facts(suite),
-            **nvml.facts(),
-            "collection.start": Fact(begin, "", "this machine's clock"),
-            "collection.end": Fact(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", "", "this machine's clock"),
-        },
-        "the backend does not tell it",
     )
     table = processed.table(frame, formulas, facts)
     kept = {
         (str(b), str(s)): tables.frame_to_csv(part)
         for (b, s), part in table.groupby(["Backend", "Scenario"], sort=False)
     }
+    payload = {f"suite/{suite.name}": suite, **own} | {
+        f"{step.folder}/{name}": partial / step.folder / name
+        for step in todo
+        for name in (*KEPT, DONE)
+        if (partial / step.folder / name).is_file()
+    }
     made = bundle.create(out, info, facts, payload, samples.check(frame), kept)
-    return Collected(made, info.id, counts)
+    resumable = any(found.again for step in todo if (found := step_results.outcome(partial / step.folder)) is not None)
+    bad = frame[~frame["state"].isin(["ok", "skipped"])].astype({"state": "object", "reason": "object"})
+    return Collected(made, info.id, counts, dict(bad.groupby("state")["reason"].first()), resumable)
 
 
-def _backends(todo: Sequence[Step]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(step.backend for step in todo))
+def _forget_failed(todo: Sequence[Step], partial: Path) -> None:
+    """Leave what is whole for `--resume`; the bundle that it makes began when it is taken up again."""
+    for step in todo:
+        found = step_results.outcome(partial / step.folder)
+        if found is not None and found.again:
+            write.remove_folder(partial / step.folder)
+    write.remove_file(partial / _BEGUN)
 
 
 def _plain(plan: SuitePlan) -> dict[str, Any]:
-    return json.loads(json.dumps({"benchmarks": asdict(plan)["benchmarks"], "quick": plan.quick}))  # type: ignore[no-any-return]
+    whole = json.loads(json.dumps({"benchmarks": asdict(plan)["benchmarks"], "quick": plan.quick}))
+    return dict(whole)
 
 
-def _read(step: Step, plan: SuitePlan, folder: Path) -> Iterator[pd.DataFrame]:
-    """Read what one step left: its samples, and a row for each region that has none."""
-    answer = json.loads((folder / _DONE).read_bytes())
-    source = f"data/{step.folder}"
-    if "state" in answer:
-        lines = [{**line, **answer} for line in _planned(step, plan)]
-        yield _named(_absent(lines, f"{source}/{drive.LOG}", step), step)
-        return
-    if step.backend == "cupti":
-        yield _named(cupti_activity.read(folder, source).frame, step)
-        return
-    if step.backend == "torch":
-        yield _named(torch_trace.read(folder / torch_profiler.TRACE, f"{source}/{torch_profiler.TRACE}").frame, step)
-    elif (folder / ncu.REPORT).is_file():
-        yield _named(ncu_rep.read(folder / ncu.REPORT, f"{source}/{ncu.REPORT}").frame, step)
-    lines = [json.loads(line) for line in (folder / worker.RUNS).read_text().splitlines()]
-    bad = [{**line, "line": number} for number, line in enumerate(lines, 1) if line["state"] != "ok"]
-    if bad:
-        yield _named(_absent(bad, f"{source}/{worker.RUNS}", step), step)
-
-
-def _planned(step: Step, plan: SuitePlan) -> Iterator[dict[str, Any]]:
-    for bench in plan.benchmarks:
-        if plans.measures(bench, step):
-            for run in range(bench.runs):
-                for _, params in bench.configs:
-                    yield {"benchmark": bench.name, "annotation": "", "params": dict(params), "run": run, "line": 1}
-
-
-def _absent(lines: Sequence[Mapping[str, Any]], source: str, step: Step) -> pd.DataFrame:
-    names = dict.fromkeys(name for line in lines for name in line["params"])
-    data: dict[str, Any] = {
-        "backend": step.backend,
-        "workload": "operator" if step.backend == "torch" else "kernel",
-        f"{samples.PARAM}benchmark": [json.dumps(line["benchmark"]) for line in lines],
-        **{samples.PARAM + name: [line["params"].get(name, "") for line in lines] for name in names},
-        "annotation": [line["annotation"] for line in lines],
-        "run": [line["run"] for line in lines],
-        "metric": _MAIN[step.backend],
-        "unit": "ns",
-        "state": [line["state"] for line in lines],
-        "reason": [line["reason"] for line in lines],
-        "source": [f"{source}#L{line['line']}" for line in lines],
+def _own_functions(
+    suite: Path, plan: SuitePlan, frame: pd.DataFrame, partial: Path
+) -> tuple[pd.DataFrame, dict[str, Path]]:
+    """Have the suite's own functions evaluated over the times of all runs; the values are samples, kept as recorded."""
+    functions = [(b.name, f.metric, f.unit) for b in plan.benchmarks for f in b.derive if not f.formula]
+    empty = samples.make({"value": []}, 0)
+    if not functions:
+        return empty, {}
+    per_run = processed.runs(frame)
+    timed = per_run[per_run["metric"].isin(step_results.MAIN.values()) & (per_run["state"] == "ok")]
+    params = samples.param_columns(timed)
+    asked, rows = [], []
+    for index, (_, row) in enumerate(timed.iterrows()):
+        known = {p.removeprefix(samples.PARAM): json.loads(row[p]) for p in params if row[p]}
+        for name, metric, unit in functions:
+            if row["benchmark"] == name:
+                one = {"benchmark": name, "metric": metric, "annotation": row["annotation"], "params": known}
+                asked.append({**one, "time": row["value"] / 1e9})
+                rows.append((index, metric, unit))
+    values = drive.derive(suite, asked, 600.0)
+    path = partial / "derived.jsonl"
+    lines = [{**one, "state": s, "value": v} for one, (s, v) in zip(asked, values, strict=True)]
+    write.write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    if not rows:
+        return empty, {}
+    of_row = timed.iloc[[index for index, _, _ in rows]]
+    data: dict[str, Any] = {name: of_row[name].array for name in (*samples.BEFORE_PARAMS, *params, "annotation", "run")}
+    ok = [state == "ok" for state, _ in values]
+    data |= {
+        "metric": [metric for _, metric, _ in rows],
+        "unit": [unit for _, _, unit in rows],
+        "value": [
+            v if good and not isinstance(v, str) else float("nan") for good, (_, v) in zip(ok, values, strict=True)
+        ],
+        "text": [v if good and isinstance(v, str) else "" for good, (_, v) in zip(ok, values, strict=True)],
+        "state": [state for state, _ in values],
+        "reason": ["" if good else str(v) for good, (_, v) in zip(ok, values, strict=True)],
+        "source": [f"data/derived.jsonl#L{number}" for number in range(1, len(rows) + 1)],
     }
-    return samples.make({"process": step.process, **data}, len(lines))
-
-
-def _named(frame: pd.DataFrame, step: Step) -> pd.DataFrame:
-    """Give samples their benchmark, which the range's message carries as a parameter, their scenario and process."""
-    carried = f"{samples.PARAM}benchmark"
-    data: dict[str, Any] = {name: frame[name].array for name in frame.columns if name != carried}
-    if carried in frame.columns:
-        data["benchmark"] = (
-            frame[carried].astype("object").map(lambda text: json.loads(text) if text else "").to_numpy()
-        )
-    data |= {"scenario": step.scenario, "process": step.process}
-    return samples.make(data, len(frame))
+    return samples.make(data, len(rows)), {"derived.jsonl": path}

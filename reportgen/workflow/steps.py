@@ -1,0 +1,154 @@
+"""What one step of a collection left, as samples: its measurements, and a row for everything planned that has none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reportgen.analysis import combine, derive
+from reportgen.collect import drive, ncu, torch_profiler, worker
+from reportgen.collect import plan as plans
+from reportgen.collect.plan import Step, SuitePlan
+from reportgen.evidence import samples
+from reportgen.evidence.samples import PARAM, Samples
+from reportgen.readers import cupti_activity, ncu_rep, runs, torch_trace
+
+DONE = "done.json"
+KEPT = (
+    *(runs.RUNS, drive.LOG, drive.COMMAND, worker.ANSWER),
+    *(torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY),
+)
+MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME}
+NO_KERNEL = "ncu profiled no kernel in this region: copies and fills, which CUPTI sees, are none to it"
+_CARRIED = f"{PARAM}benchmark"
+_REGION = ("benchmark", "annotation", "params", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a step ended: with a state and a reason for all of it, or with the worker's answer."""
+
+    state: str
+    reason: str
+    answer: Mapping[str, Any]
+
+    @property
+    def again(self) -> bool:
+        """Tell whether `--resume` should measure it again: a child that died, not what can never be measured here."""
+        return self.state == "dropped"
+
+
+def outcome(folder: Path) -> Outcome | None:
+    """Return how the step in `folder` ended, None if it has not."""
+    path = folder / DONE
+    if not path.is_file():
+        return None
+    whole = json.loads(path.read_bytes())
+    return Outcome(whole.get("state", ""), whole.get("reason", ""), whole)
+
+
+def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
+    """Read the samples of one step from what it left in `folder`; `facts` and `losses` are those of its files."""
+    ended = outcome(folder)
+    assert ended is not None
+    source = f"data/{step.folder}"
+    if ended.state:
+        place = f"{source}/{drive.LOG if (folder / drive.LOG).is_file() else DONE}"
+        planned = [{**line, "state": ended.state, "reason": ended.reason} for line in _planned(step, plan)]
+        return Samples(_with_step(_absent(planned, place, step), step))
+    lines = runs.lines(folder / runs.RUNS)
+    found = _measured(step, folder, source, ended)
+    frames = [found.frame]
+    if step.backend != "cupti":
+        rows = list(runs.recorded(lines, source))
+        frames += [runs.frame(rows, step.backend, _workload(step))] if rows else []
+        absent = [line for line in lines if "region" in line and line["state"] != "ok"]
+        if step.backend == "ncu":
+            absent += list(_unseen(lines, found.frame))
+        if absent:
+            frames.append(_absent(absent, f"{source}/{runs.RUNS}", step))
+    whole = samples.concat([_with_step(frame, step) for frame in frames if len(frame)])
+    return Samples(_without_ignored(whole, plan), found.facts, found.losses)
+
+
+def _measured(step: Step, folder: Path, source: str, ended: Outcome) -> Samples:
+    if step.backend == "cupti":
+        return cupti_activity.read(folder, source, int(ended.answer["facts"].get("dropped", 0)))
+    if step.backend == "torch":
+        return torch_trace.read(folder / torch_profiler.TRACE, f"{source}/{torch_profiler.TRACE}")
+    if not (folder / ncu.REPORT).is_file():  # every region was skipped or failed
+        return Samples(samples.make({"value": []}, 0))
+    return ncu_rep.read(folder / ncu.REPORT, f"{source}/{ncu.REPORT}")
+
+
+def _workload(step: Step) -> str:
+    if step.backend == "torch":
+        return "operator"
+    return "range" if step.backend == "ncu" and step.mode.replay == "range" else "kernel"
+
+
+def _planned(step: Step, plan: SuitePlan) -> Iterator[dict[str, Any]]:
+    for bench in plan.benchmarks:
+        if plans.measures(bench, step):
+            for config in bench.configs:
+                head = {"benchmark": bench.name, "annotation": "", "params": dict(config.params), "place": "L1"}
+                yield from ({**head, "run": run} for run in range(config.runs))
+
+
+def _unseen(lines: Iterable[Mapping[str, Any]], frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the regions that ran and of which the report holds no kernel."""
+    names = [name for name in frame.columns if name.startswith(PARAM) and name != _CARRIED]
+    columns = [_CARRIED, "annotation", "run", *names] if len(frame) else []
+    seen = set()
+    for row in frame[columns].astype("object").drop_duplicates().itertuples(index=False):
+        params = {name.removeprefix(PARAM): value for name, value in zip(names, row[3:], strict=True) if value}
+        seen.add((json.loads(row[0]), row[1], int(row[2]), tuple(sorted(params.items()))))
+    for line in lines:
+        key = (line["benchmark"], line["annotation"], line["run"], tuple(sorted(line["params"].items())))
+        if "region" in line and line["state"] == "ok" and key not in seen:
+            yield {**line, "state": "dropped", "reason": NO_KERNEL}
+
+
+def _absent(lines: Sequence[Mapping[str, Any]], source: str, step: Step) -> pd.DataFrame:
+    metric = {"metric": MAIN[step.backend], "unit": "ns"}
+    rows = [
+        {**runs.identity({"process": step.process, **line}), **metric, "source": f"{source}#{line['place']}"}
+        | {"state": line["state"], "reason": line["reason"]}
+        for line in lines
+    ]
+    return runs.frame(rows, step.backend, _workload(step))
+
+
+def _with_step(frame: pd.DataFrame, step: Step) -> pd.DataFrame:
+    """Give samples their benchmark, which a range's message carries as a parameter, their scenario and process."""
+    data: dict[str, Any] = {name: frame[name].array for name in frame.columns if name != _CARRIED}
+    if _CARRIED in frame.columns:
+        texts = frame[_CARRIED].astype("object")
+        data["benchmark"] = texts.map(lambda text: json.loads(text) if text else "").to_numpy()
+    data |= {"scenario": step.scenario, "process": step.process}
+    return samples.make(data, len(frame))
+
+
+def _without_ignored(frame: pd.DataFrame, plan: SuitePlan) -> pd.DataFrame:
+    """Mark the kernels that a benchmark ignores as skipped."""
+    ignored = pd.Series(data=False, index=frame.index)
+    for bench in plan.benchmarks:
+        if bench.ignore:
+            pattern = re.compile("|".join(f"(?:{one})" for one in bench.ignore))
+            names = frame["kernel"].astype("object")
+            known = {name: bool(name) and pattern.search(name) is not None for name in names.unique()}
+            ignored |= (frame["benchmark"] == bench.name) & names.map(known) & (frame["state"] == "ok")
+    if not ignored.any():
+        return frame
+    data: dict[str, Any] = {name: frame[name].array for name in frame.columns}
+    data["value"] = frame["value"].where(~ignored)
+    data["text"] = frame["text"].astype("object").where(~ignored, "")
+    data["state"] = frame["state"].astype("object").where(~ignored, "skipped")
+    data["reason"] = frame["reason"].astype("object").where(~ignored, combine.IGNORED)
+    return samples.make(data, len(frame))
