@@ -15,6 +15,7 @@ MADE_IN := $(CURDIR) $(shell { $(PYTHON) --version; } 2>&1)
 checksum = $(shell { printf '%s' "$(MADE_IN)"; cat pyproject.toml $(1); } | cksum | tr -d ' ')
 RUN_STAMP := $(VENV)/.run-$(call checksum,requirements/run.txt)
 DEV_STAMP := $(VENV)/.dev-$(call checksum,requirements/run.txt requirements/dev.txt)
+TORCH_STAMP := $(VENV)/.torch-$(call checksum,requirements/run.txt requirements/torch.txt)
 BENCH_STAMP := $(VENV)/.bench-$(call checksum,requirements/run.txt requirements/dev.txt requirements/bench.txt)
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
@@ -23,7 +24,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
 # $(call timed,NAME,COMMAND): run a command, say how long it took, keep its exit code.
 timed = @begin=$$(date +%s); code=0; $(2) || code=$$?; echo "make $(1) took $$(( $$(date +%s) - begin )) s"; exit $$code
 
-.PHONY: help report test check format docs bench soak lock wheel clean python pango
+.PHONY: help report torch test check format docs bench soak lock wheel clean python pango
 
 help: ## Print this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,8 @@ report: pango $(RUN_STAMP) ## Build the site from the evidence in site/bundles a
 
 test: pango $(DEV_STAMP) ## Run the tests; of the long ones, a tenth that is always the same
 	$(call timed,test,$(BIN)/python -m pytest $(ARGS))
+
+torch: $(TORCH_STAMP) ## Install PyTorch for the CPU, with which the tests also collect
 
 check: pango $(DEV_STAMP) ## Check style, types, who imports whom, and what the committed files may hold
 	@$(BIN)/ruff check .
@@ -102,3 +105,9 @@ $(DEV_STAMP): | python $(RUN_STAMP)
 
 $(BENCH_STAMP): | python $(DEV_STAMP)
 	$(call install,requirements/bench.txt,bench)
+
+$(TORCH_STAMP): | python $(DEV_STAMP)
+	@echo "installing requirements/torch.txt"
+	@begin=$$(date +%s); $(PIP) install --quiet -r requirements/torch.txt && \
+	echo "installed in $$(( $$(date +%s) - begin )) s"
+	@rm -f $(VENV)/.torch-*; touch $@

@@ -160,7 +160,8 @@ def benchmark(
         if not isinstance(thermal, Thermal):
             _check_word(function, "thermal", thermal, ("off", "auto"))
         waits = thermal if isinstance(thermal, Thermal) else {"off": None, "auto": Thermal()}[thermal]
-        for pattern in ignore:
+        ignored = _texts(function, "ignore", ignore)
+        for pattern in ignored:
             _check_pattern(function, pattern)
         for metric, how in (derive or {}).items():
             _check_derived(function, metric, how, names)
@@ -179,7 +180,7 @@ def benchmark(
             scenarios=_texts(function, "scenarios", scenarios),
             heat=heat,
             thermal=waits,
-            ignore=_texts(function, "ignore", ignore),
+            ignore=ignored,
             replay=replay,
             graphs=graphs,
             title=title or (inspect.getdoc(function) or "").partition("\n")[0],
@@ -217,13 +218,13 @@ def _check_pattern(function: Callable[..., Any], pattern: str) -> None:
         ) from None
 
 
-def _check_derived(function: Callable[..., Any], metric: str, how: Derived, names: Sequence[str]) -> None:
+def _check_derived(function: Callable[..., Any], metric: str, how: Any, names: Sequence[str]) -> None:
     where = f"benchmark {function.__name__}: the derived metric '{metric}'"
     if callable(how):
         known = {"time", "annotation", *names}
         if odd := [name for name in inspect.signature(how).parameters if name not in known]:
             raise SuiteError(f"{where} asks for {', '.join(odd)}; it may take {', '.join(sorted(known))}")
-    elif not isinstance(how, str) and [type(part) for part in how] != [str, str]:
+    elif not isinstance(how, str) and (not isinstance(how, tuple) or [type(part) for part in how] != [str, str]):
         raise SuiteError(f"{where} is {how!r}; give a formula, a pair (formula, unit) or a function")
 
 
@@ -257,12 +258,12 @@ def collector(*, scope: Scope = "run", unit: str = "") -> Callable[[Callable[[],
     return declare
 
 
-def _check(function: Callable[..., Any], configs: Sequence[Config], **counts: int | None) -> None:
+def _check(function: Callable[..., Any], configs: Sequence[Config], **counts: Any) -> None:
     if not configs:
         raise SuiteError(f"benchmark {function.__name__}: it has no configurations; give configs=[…]")
     for name, count in counts.items():
         least = 0 if name == "warmup" else 1
-        if count is not None and count < least:
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < least):
             raise SuiteError(f"benchmark {function.__name__}: {name} is {count!r}; give a whole number from {least} on")
 
 
@@ -329,6 +330,8 @@ class annotate:  # noqa: N801 - nsight-python's word, used as a verb
             raise SuiteError(
                 f"record('{metric}') stands inside '{_state.open}', where it would be measured; move it below"
             )
+        if not str(metric).strip():
+            raise SuiteError(f"record() after '{self.name}' has no metric; give it a name")
         if _state.recorder is not None:
             _state.recorder.record(self.name, str(metric), value, unit)
 

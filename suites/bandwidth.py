@@ -6,7 +6,7 @@ faster, and a launch of a few microseconds is mostly a launch.
 
 import torch
 
-from reportgen.suite import annotate, backend, benchmark, skip
+from reportgen.suite import annotate, backend, benchmark, collector, skip
 
 try:
     import triton
@@ -17,10 +17,10 @@ except ImportError:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 FLOAT = 4  # bytes
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-SIZES = (64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB)
+SIZES = (64 * KIB, 4 * MIB, 32 * MIB, 256 * MIB, 4 * GIB)
 UP_TO = 4 * MIB  # small launches differ more, and are measured more often
 # All in one pass: with more, ncu saves and restores what a kernel wrote, 4 GiB at the largest.
-COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed")
+COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 ALL_FOUR = ("default", "continuous", "strict", "continuous-strict")
 BLOCK = 4096
 
@@ -31,6 +31,37 @@ if triton is not None:
         """Copy x to y."""
         at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
         tl.store(y + at, tl.load(x + at, mask=at < count), mask=at < count)
+
+
+def device() -> tuple:
+    """Return NVML and the first GPU; without either, what asks for them is skipped."""
+    try:
+        import pynvml
+    except ImportError:
+        skip("NVML's Python package is not installed")
+    try:
+        pynvml.nvmlInit()
+        return pynvml, pynvml.nvmlDeviceGetHandleByIndex(0)
+    except pynvml.NVMLError as error:
+        skip(f"NVML is not there: {error}")
+
+
+@collector(scope="once")
+def driver() -> str:
+    nvml, _ = device()
+    return nvml.nvmlSystemGetDriverVersion()
+
+
+@collector(scope="config", unit="hz")
+def sm_clock() -> float:
+    nvml, gpu = device()
+    return nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_SM) * 1e6
+
+
+@collector(scope="run", unit="°C")
+def temperature() -> float:
+    nvml, gpu = device()
+    return nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU)
 
 
 def rates(arrays: int) -> dict:
@@ -72,7 +103,7 @@ def two_arrays(size: int) -> None:
         y.copy_(x)
 
 
-@benchmark(**SWEEP, derive=rates(3))
+@benchmark(**{**SWEEP, "scenarios": ("default",)}, derive=rates(3))
 def three_arrays(size: int) -> None:
     """How fast is what reads two arrays and writes one?"""
     x, y = (torch.rand(size // FLOAT, device=DEVICE) for _ in range(2))
@@ -84,14 +115,18 @@ def three_arrays(size: int) -> None:
 
 
 @benchmark(configs=[{"n": 1 << 14}, {"n": 1 << 24}], quick=[{"n": 1 << 12}], runs=20)
-def steadiness(n: int) -> None:
-    """How steady are a tiny sum, a large one and a product of matrices?"""
+def vector_sums(n: int) -> None:
+    """How steady are a tiny sum and a large one?"""
     a, b = torch.rand(n, device=DEVICE), torch.rand(n, device=DEVICE)
-    with annotate("vector sum"):
+    with annotate("a + b"):
         a + b
-    side = 2048 if DEVICE == "cuda" else 128
+
+
+@benchmark(configs=[{"side": 2048}], quick=[{"side": 128}], runs=20)
+def matmul_beside(side: int) -> None:
+    """How steady is a product of matrices beside them?"""
     m = torch.rand(side, side, device=DEVICE)
-    with annotate("matmul of 2048"):
+    with annotate("m @ m"):
         m @ m
 
 

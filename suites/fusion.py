@@ -18,7 +18,7 @@ except ImportError:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 FLOAT = 4  # bytes
 BLOCK = 1024  # elements for each program of the Triton kernel
-COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed")
+COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 
 if triton is not None:
 
@@ -52,7 +52,6 @@ def only_on_a_gpu() -> None:
         "read over least": (f"dram__bytes_read.sum / (3 * {FLOAT} * elements)", ""),
     },
     normalize_against="a + b * c",
-    scenarios=("default", "continuous"),
 )
 def addcmul(elements: int) -> None:
     """What does a + b * c cost in two kernels, in torch's own one, in Triton and compiled?"""

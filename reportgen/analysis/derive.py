@@ -60,8 +60,9 @@ class Expression:
 
     @property
     def paired(self) -> bool:
-        """Tell whether it sets regions of one run against each other: its mean is then the geometric one."""
-        return any("@" in name for name in self.names)
+        """Tell whether it is a ratio of regions of one run: its mean is then the geometric one."""
+        quotient = isinstance(self._tree, ast.BinOp) and isinstance(self._tree.op, ast.Div)
+        return quotient and any(is_elsewhere(name) for name in self.names)
 
     def __call__(self, values: Mapping[str, float]) -> float:
         """Return the formula's value, NaN where it is not defined (a division by 0, a root of a negative number).
@@ -118,6 +119,12 @@ def _names(node: ast.expr, metric: str, text: str, depth: int = 0) -> set[str]:
             raise FormulaError(metric, f"{node.func.id} at character {place} of the formula takes {takes}", "mend it")
         return set().union(*(_names(argument, metric, text, depth + 1) for argument in node.args))
     what = ast.get_source_segment(text, node) or text
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and isinstance(node.left, ast.BinOp):
+        # In Python's grammar `a * b@c` is `(a * b)@c`.
+        mended = f"({ast.get_source_segment(text, node.left.right)}@{ast.get_source_segment(text, node.right)})"
+        raise FormulaError(
+            metric, f"the formula holds '{what}' at character {node.col_offset + 1}", f"write it in brackets: {mended}"
+        )
     raise FormulaError(
         metric,
         f"the formula holds '{what}' at character {node.col_offset + 1}, which is not arithmetic",
@@ -128,6 +135,11 @@ def _names(node: ast.expr, metric: str, text: str, depth: int = 0) -> set[str]:
 def elsewhere(name: str, annotation: str) -> str:
     """Return the name of the metric `name` in the region `annotation` of the same run, as a formula writes it."""
     return f"{name}@{annotation!r}"
+
+
+def is_elsewhere(name: str) -> bool:
+    """Tell whether a name is that of a value in another region."""
+    return "@" in name and not name.startswith("highest(")
 
 
 def highest(metric: str) -> str:

@@ -106,7 +106,8 @@ def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Pr
     formulas = list(formulas)
     measured = combine.per_run(samples)
     measured["geometric"] = False
-    _check_formulas(formulas, set(measured["metric"].unique()))
+    names = measured[["benchmark", "metric"]].drop_duplicates().astype("object")
+    _check_formulas(formulas, set(names.itertuples(index=False, name=None)))
     derived: list[pd.DataFrame] = []
     for formula in formulas:
         mine = measured
@@ -169,14 +170,13 @@ def check_names(names: Sequence[str]) -> None:
             )
 
 
-def _check_formulas(formulas: Sequence[Formula], measured: set[str]) -> None:
+def _check_formulas(formulas: Sequence[Formula], measured: set[tuple[str, str]]) -> None:
     for index, formula in enumerate(formulas):
-        of_all = any(
-            other.metric == formula.metric
-            and (other.benchmark == formula.benchmark or "" in (other.benchmark, formula.benchmark))
-            for other in formulas[:index]
-        )
-        if formula.metric in measured or of_all:
+        known = {*measured, *((other.benchmark, other.metric) for other in formulas[:index])}
+        if any(
+            metric == formula.metric and (benchmark == formula.benchmark or "" in (benchmark, formula.benchmark))
+            for benchmark, metric in known
+        ):
             raise UserError(None, f"there are two metrics by the name '{formula.metric}'", "rename the derived metric")
 
 
@@ -310,7 +310,7 @@ def _derive(
     number = measured.groupby([*of_run, "annotation"], observed=True, sort=False, dropna=False).ngroup().to_numpy()
     metric = measured["metric"].astype("object")
     first = np.unique(number, return_index=True)[1]
-    plain = {name.partition("@")[0] for name in expression.names}
+    plain = {name.partition("@")[0] if derive.is_elsewhere(name) else name for name in expression.names}
     needed = (plain - {"time"}) | (set(derive.TIMES) if "time" in plain else set())
     chosen = metric.isin(needed).to_numpy() & (measured["state"] == "ok").to_numpy()
     values = _numbers(measured.iloc[first], params)
@@ -349,7 +349,7 @@ def _reach_out(
     before: Sequence[pd.DataFrame],
 ) -> None:
     """Add to each region's values those that its formula reads elsewhere: in the run's other regions, in all runs."""
-    paired = [name for name in expression.names if "@" in name]
+    paired = [name for name in expression.names if derive.is_elsewhere(name)]
     if paired:
         run = heads.groupby(list(of_run), observed=True, sort=False, dropna=False).ngroup().to_numpy().tolist()
         annotations = heads["annotation"].astype("object").tolist()

@@ -9,7 +9,7 @@ from typing import Self, TextIO
 
 from reportgen.cli.output import printable
 
-_WIDTH = 100
+_WIDTH = 79  # what the narrowest usual terminal shows without breaking the line
 
 
 class Narrator:
@@ -59,7 +59,7 @@ class Narrator:
         text = printable(text)
         if self._live:
             text = f"\r{text if stays else text[:_WIDTH]:<{_WIDTH}}"
-        self._stream.write(text.rstrip() + "\n" if stays else text)
+        self._stream.write(text + "\n" if stays else text)
         self._stream.flush()
         self._open = not stays
 

@@ -51,6 +51,7 @@ class CuptiMeter(PlainMeter):
         cupti.activity_register_callbacks(lambda: (_BUFFER, 0), self._take)
         for kind in self._names:
             cupti.activity_enable(kind)
+        self._first_flush = self._mark_flush()
 
     def now(self) -> int:
         """Return the device's time in ns, as activity records have it."""
@@ -61,8 +62,21 @@ class CuptiMeter(PlainMeter):
         self._torch.cuda.synchronize()
         self._cupti.activity_flush_all(1)
         self._rows.sort(key=lambda row: int(row[2]))
-        write.write_file(self._folder / ACTIVITY, tables.rows_to_csv([list(COLUMNS), *self._rows]))
-        return {**self.facts(), "versions.cupti": library_version(), "dropped": self._dropped()}
+        name, data = tables.store(ACTIVITY, tables.rows_to_csv([list(COLUMNS), *self._rows]))
+        write.write_file(self._folder / name, data)
+        told = {"versions.cupti": library_version(), "dropped": self._dropped(), "records": len(self._rows)}
+        return {**self.facts(), **told, "flush": self._first_flush}
+
+    def _mark_flush(self) -> list[int]:
+        """Flush once between two time stamps, so that the reader knows of which records a flush consists."""
+        if self._flush is None:
+            return []
+        self._flush()  # what is launched for the first time may bring more than itself
+        self._torch.cuda.synchronize()
+        begin = self.now()
+        self._flush()
+        self._torch.cuda.synchronize()
+        return [begin, self.now()]
 
     def _dropped(self) -> int:
         """Return how many records CUPTI had no room for."""

@@ -27,6 +27,7 @@ class PlainMeter:
     def before(self) -> None:
         """Bring the caches to the scenario's state."""
         if self._flush is not None:
+            self._torch.cuda.synchronize()
             self._flush()
 
     def start(self, message: str) -> None:

@@ -81,7 +81,8 @@ def mode_from_json(found: Mapping[str, Any]) -> Mode:
 class SuitePlan:
     """The benchmarks of a suite that a collection measures; `quick` says that they are the small set.
 
-    `collectors` counts the suite's own readings beside them.
+    `collectors` counts the suite's own readings beside them; `files` are those that the suite imports from its own folder,
+    relative to it.
     """
 
     suite: str
@@ -89,6 +90,7 @@ class SuitePlan:
     benchmarks: tuple[PlannedBenchmark, ...]
     quick: bool
     collectors: int
+    files: tuple[str, ...]
 
     @property
     def digest(self) -> str:
@@ -139,7 +141,12 @@ def steps(
 def from_json(whole: Mapping[str, Any]) -> SuitePlan:
     """Read a plan that a worker wrote."""
     return SuitePlan(
-        whole["suite"], whole["title"], tuple(map(_benchmark, whole["benchmarks"])), whole["quick"], whole["collectors"]
+        whole["suite"],
+        whole["title"],
+        tuple(map(_benchmark, whole["benchmarks"])),
+        whole["quick"],
+        whole["collectors"],
+        tuple(whole["files"]),
     )
 
 

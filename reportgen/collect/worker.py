@@ -7,12 +7,12 @@ Whatever the suite prints goes to the log.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.machinery
 import importlib.util
 import inspect
 import json
 import math
+import re
 import sys
 import time
 import traceback
@@ -83,7 +83,7 @@ class _Beside:
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - who imports is told by the stack alone
         while frame is not None and "importlib" in frame.f_code.co_filename:
             frame = frame.f_back
-        asks = frame is not None and Path(frame.f_code.co_filename).resolve().is_relative_to(self.folder)
+        asks = frame is not None and Path(frame.f_code.co_filename).resolve().parent == self.folder
         return importlib.machinery.PathFinder.find_spec(name, [str(self.folder)]) if asks and path is None else None
 
 
@@ -130,7 +130,27 @@ def plan_of(path: Path, quick: bool) -> SuitePlan:
     module, found = load(path)
     title = str(getattr(module, "TITLE", "") or (module.__doc__ or path.stem).strip().partition("\n")[0].rstrip("."))
     planned = tuple(_planned(benchmark, quick) for benchmark in found)
-    return SuitePlan(path.stem, title, planned, quick, len(suite.collectors()))
+    return SuitePlan(path.stem, title, planned, quick, len(suite.collectors()), _imported(path))
+
+
+def _imported(path: Path) -> tuple[str, ...]:
+    """Return the files below the suite's folder that it has imported, but not what is installed there."""
+    folder = path.parent.resolve()
+    loaded = {
+        Path(file).resolve() for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))
+    }
+    mine = {file.relative_to(folder) for file in loaded if file.is_relative_to(folder) and file != path.resolve()}
+    return tuple(sorted(file.as_posix() for file in mine if file.suffix == ".py" and "site-packages" not in file.parts))
+
+
+def _text(benchmark: Benchmark, name: str, value: Any) -> str:
+    text = canonical(value)
+    if re.search(r" at 0x[0-9a-f]+>", text):
+        raise SuiteError(
+            f"benchmark {benchmark.name}: the parameter '{name}' is an object whose text is its address ({text[:80]}); "
+            "give it a __str__, or pass its name"
+        )
+    return text
 
 
 def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
@@ -141,7 +161,7 @@ def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
         name=benchmark.name,
         title=benchmark.title,
         configs=tuple(
-            PlannedConfig(index, tuple((name, canonical(value)) for name, value in config.items()), runs)
+            PlannedConfig(index, tuple((name, _text(benchmark, name, value)) for name, value in config.items()), runs)
             for index, (config, runs) in enumerate(configs)
         ),
         processes=benchmark.processes,
@@ -185,6 +205,7 @@ class Session:
         self._before: dict[str, float] = {}
         self._entered: set[str] = set()  # the annotations of this run
         self._waited: dict[str, Any] = {}
+        self._derived: set[str] = set()  # the derived metrics of this benchmark
 
     def begin(self, annotation: str) -> None:
         """Begin a region, unless it is warming up or not selected."""
@@ -211,6 +232,10 @@ class Session:
 
     def record(self, annotation: str, metric: str, value: float | str, unit: str) -> None:
         """Keep a value of the suite's own in the line of the region that it belongs to."""
+        if metric in self._derived:
+            raise SuiteError(
+                f"record() after '{annotation}': '{metric}' is a derived metric already; name one of them otherwise"
+            )
         if self.place.run < 0 or self.wanted not in ("", annotation):
             return
         here = self._line(annotation, "", "")
@@ -222,6 +247,7 @@ class Session:
     def run(self, bench: PlannedBenchmark, declared: Benchmark, configs: Sequence[suite.Config], order: str) -> None:
         """Warm up, then run all configurations: round-robin, or one after the other with `order` blocks."""
         gate = thermal.gate(declared.thermal, self.sensors)
+        self._derived = {formula.metric for formula in bench.derive}
         hot: set[int] = set()
         begun = False
         for run, planned in _order(bench, order):
@@ -256,8 +282,12 @@ class Session:
         while time.monotonic() < end:
             for _ in range(_HEAT_CALLS):
                 self._entered.clear()
-                with contextlib.suppress(Skipped):
+                try:
                     declared(**config)
+                except SuiteError:
+                    raise
+                except Exception:  # noqa: BLE001 - it is skipped or fails again when it is measured
+                    return
             self.meter.wait()
 
     def _collect(self, scope: str, annotation: str) -> None:
@@ -269,19 +299,15 @@ class Session:
                 line = self._line(annotation, "ok", "")
                 try:
                     value = found()
-                except Exception as error:  # noqa: BLE001 - a reading that fails is recorded, and the run stands
-                    line |= {"state": "failed", "reason": _said(error), "metric": found.name}
-                else:
                     several = value if isinstance(value, Mapping) else {found.name: value}
                     line["recorded"] = [_recorded(str(name), one, found.unit) for name, one in several.items()]
+                except Exception as error:  # noqa: BLE001 - a reading that fails is recorded, and the run stands
+                    state, reason = _why(error)
+                    line |= {"state": state, "reason": reason, "metric": found.name}
                 self.lines.append(line)
 
     def _keep(self, annotation: str, error: BaseException | None, found: Mapping[str, Any]) -> None:
-        state, reason = "ok", ""
-        if isinstance(error, Skipped):
-            state, reason = "skipped", _one_line(error)
-        elif error is not None:
-            state, reason = "failed", _said(error)
+        state, reason = _why(error)
         self.lines.append({**self._line(annotation, state, reason), "region": True, **found})
 
     def _line(self, annotation: str, state: str, reason: str) -> dict[str, Any]:
@@ -299,8 +325,17 @@ class Session:
         """Leave the backend's files and the lines; return the facts that the meter knows."""
         facts = self.meter.close()
         text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in self.lines)
-        write.write_file(self.folder / RUNS, text)
+        write.write_file(self.folder / RUNS, text.encode("utf-8", "backslashreplace"))
         return facts
+
+
+def _why(error: BaseException | None) -> tuple[str, str]:
+    """Return the state that an exception, or its absence, stands for, and the reason."""
+    if error is None:
+        return "ok", ""
+    if isinstance(error, Skipped):
+        return "skipped", _one_line(error) or "no reason was given"
+    return "failed", _said(error)
 
 
 def _said(error: BaseException) -> str:
@@ -312,7 +347,7 @@ def _recorded(metric: str, value: Any, unit: str) -> list[float | str]:
     if not isinstance(value, str):
         try:
             value = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = str(value)
         else:
             value = value if math.isfinite(value) else str(value)

@@ -64,8 +64,15 @@ class Samples:
 
 
 def canonical(value: Any) -> str:
-    """Return a parameter's value as canonical JSON: sorted keys, no spaces, no NaN; a type JSON lacks by its `str`."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
+    """Return a parameter's value as canonical JSON: sorted keys, no spaces, no NaN.
+
+    A set is a sorted list, any other type that JSON lacks its `str`.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value, key=canonical) if isinstance(value, set | frozenset) else str(value)
 
 
 def param_columns(frame: pd.DataFrame) -> list[str]:

@@ -20,7 +20,7 @@ Line = Mapping[str, Any]
 def lines(path: Path) -> list[dict[str, Any]]:
     """Return every line, with its `place` in the file; raises `ReadError` that names the first that is none."""
     found = []
-    for number, text in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, text in enumerate(path.read_bytes().splitlines(), 1):
         try:
             line = dict(json.loads(text))
             where = {

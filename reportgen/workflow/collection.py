@@ -101,6 +101,8 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     for index, step in enumerate(todo):
         _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
     made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command)
+    for line in _without_baseline(plan, made.path):
+        progress.say(line)
     if made.resumable:
         _forget_failed(todo, partial)
     else:
@@ -124,11 +126,15 @@ def _formulas(suite: Path, plan: SuitePlan) -> tuple[Formula, ...]:
         if bench.normalize_against:
             base = derive.elsewhere("time", bench.normalize_against)
             found.append(Formula(f"speed-up over {bench.normalize_against}", f"{base} / time", "", bench.name))
-    for formula in found:
+    for index, formula in enumerate(found):
+        where = f"benchmark {formula.benchmark}: {formula.metric}"
         try:
-            derive.parse(formula.metric, formula.formula)
+            names = derive.parse(formula.metric, formula.formula).names
         except UserError as error:
-            raise UserError(suite, f"benchmark {formula.benchmark}: {error.path}: {error.what}", error.mend) from None
+            raise UserError(suite, f"{where}: {error.what}", error.mend) from None
+        before = {derive.highest(other.metric) for other in found[:index] if other.benchmark == formula.benchmark}
+        if unknown := sorted(name for name in names - before if name.startswith("highest(")):
+            raise UserError(suite, f"{where}: {unknown[0]} is no formula that stands above", "move it above this one")
     return tuple(found)
 
 
@@ -140,9 +146,10 @@ def _check_params(suite: Path, plan: SuitePlan) -> None:
         except UserError as error:
             raise UserError(suite, f"benchmark {bench.name}: {error.what}", error.mend) from None
         for name in names:
-            if name in _RESERVED or not name.isprintable():
-                what = f"benchmark {bench.name}: the parameter '{name}' has a name that reportgen itself uses"
-                raise UserError(suite, what, "rename the parameter")
+            fault = "a name that reportgen itself uses" if name in _RESERVED else ""
+            fault = fault or ("" if name.isidentifier() else "no name that Python takes")
+            if fault:
+                raise UserError(suite, f"benchmark {bench.name}: the parameter '{name}' has {fault}", "rename it")
 
 
 def _begin(partial: Path) -> str:
@@ -226,6 +233,11 @@ def _bundle(
 ) -> Collected:
     read = [step_results.read(step, plan, partial / step.folder) for step in todo]
     frame = samples.concat([one.frame for one in read])
+    if frame.empty:
+        write.remove_folder(partial)
+        raise UserError(
+            suite, "no region was reached", "check the annotation's name in --select, and that the suite has one"
+        )
     frame["suite"] = samples.constant_text(plan.suite, len(frame))
     recorded, own = _own_functions(suite, plan, frame, partial)
     frame = samples.concat([frame, recorded]) if len(recorded) else frame
@@ -247,7 +259,8 @@ def _bundle(
         (str(b), str(s)): tables.frame_to_csv(part)
         for (b, s), part in table.groupby(["Backend", "Scenario"], sort=False)
     }
-    payload = {f"suite/{suite.name}": suite, **own} | {
+    sources = {f"suite/{name}": suite.parent / name for name in (suite.name, *plan.files)}
+    payload = {**sources, **own} | {
         f"{step.folder}/{name}": partial / step.folder / name
         for step in todo
         for name in (*KEPT, DONE)
@@ -257,6 +270,17 @@ def _bundle(
     resumable = any(found.again for step in todo if (found := step_results.outcome(partial / step.folder)) is not None)
     bad = frame[~frame["state"].isin(["ok", "skipped"])].astype({"state": "object", "reason": "object"})
     return Collected(made, info.id, counts, dict(bad.groupby("state")["reason"].first()), resumable)
+
+
+def _without_baseline(plan: SuitePlan, made: Path) -> list[str]:
+    """Return a line for each benchmark whose `normalize_against` names no region that it has."""
+    frame = bundle.open_bundle(made).samples()
+    found = set(zip(frame["benchmark"].astype("object"), frame["annotation"].astype("object"), strict=True))
+    return [
+        f"benchmark {b.name}: normalize_against names '{b.normalize_against}', and there is no such annotation"
+        for b in plan.benchmarks
+        if b.normalize_against and (b.name, b.normalize_against) not in found
+    ]
 
 
 def _forget_failed(todo: Sequence[Step], partial: Path) -> None:

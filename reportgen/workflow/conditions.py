@@ -17,7 +17,7 @@ from reportgen.collect.plan import Step, SuitePlan
 from reportgen.collect.scenarios import POLICIES
 from reportgen.evidence import provenance
 from reportgen.evidence.bundle import START
-from reportgen.evidence.provenance import Fact, Provenance, Value
+from reportgen.evidence.provenance import Fact, Provenance
 from reportgen.readers import runs
 from reportgen.workflow import steps as step_results
 
@@ -50,7 +50,7 @@ def of(
     known |= {**machine.facts(suite), **nvml.facts()}
     for _, answer in answers:
         for key, value in answer["facts"].items():
-            if "." in key:
+            if "." in key and value is not None:
                 known[key] = Fact(value, "", "the worker")
     known |= _sensed(answers, [partial / step.folder for step, _ in answers])
     known |= _policies(plan, todo, ended)
@@ -60,11 +60,16 @@ def of(
         "command.profiler": _commands(todo, partial),
         "collection.start": Fact(begun, "", "this machine's clock"),
         "collection.end": Fact(f"{now:{START}}", "", "this machine's clock"),
-        "collection.duration_s": Fact(
-            round(sum(a["end"] - a["start"] for _, a in answers), 3), "", "the processes' own time, start-up left out"
-        ),
+        "collection.duration_s": _duration([answer for _, answer in answers]),
     }
     return provenance.from_facts(known, _why_missing(todo))
+
+
+def _duration(answers: Sequence[Mapping[str, Any]]) -> Fact:
+    if not answers:
+        return Fact(None, "no process ended with a measurement")
+    seconds = sum(answer["end"] - answer["start"] for answer in answers)
+    return Fact(round(seconds, 3), "", "the processes' own time, start-up left out")
 
 
 def _why_missing(todo: Sequence[Step]) -> str:
@@ -128,10 +133,10 @@ def _policies(
         if flushing
         else Fact(None, "no cache was flushed"),
     }
-    if any(step.backend == "ncu" for step in todo):
-        refused = [o.reason for _, o in ended if o.state == "not permitted"]
-        value: Value = not refused and any(s.backend == "ncu" for s in measured)
-        found["policy.counters_permitted"] = Fact(value, "", "ncu")
+    if any(outcome.state == "not permitted" for _, outcome in ended):
+        found["policy.counters_permitted"] = Fact(value=False, origin="ncu")
+    elif any(step.backend == "ncu" for step in measured):
+        found["policy.counters_permitted"] = Fact(value=True, origin="ncu")
     else:
         found["policy.counters_permitted"] = Fact(None, "ncu did not measure")
     return found

@@ -15,17 +15,18 @@ from reportgen.analysis import combine, derive
 from reportgen.collect import drive, ncu, torch_profiler, worker
 from reportgen.collect import plan as plans
 from reportgen.collect.plan import Step, SuitePlan
-from reportgen.evidence import samples
+from reportgen.evidence import samples, tables
 from reportgen.evidence.samples import PARAM, Samples
 from reportgen.readers import cupti_activity, ncu_rep, runs, torch_trace
 
 DONE = "done.json"
 KEPT = (
     *(runs.RUNS, drive.LOG, drive.COMMAND, worker.ANSWER),
-    *(torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY),
+    *(torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY, cupti_activity.ACTIVITY + tables.COMPRESSED),
 )
 MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME}
 NO_KERNEL = "ncu profiled no kernel in this region: copies and fills, which CUPTI sees, are none to it"
+NOTHING = {"ncu": NO_KERNEL, "torch": "torch.profiler saw no operator in this region"}
 _CARRIED = f"{PARAM}benchmark"
 _REGION = ("benchmark", "annotation", "params", "run")
 
@@ -63,26 +64,28 @@ def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
         planned = [{**line, "state": ended.state, "reason": ended.reason} for line in _planned(step, plan)]
         return Samples(_with_step(_absent(planned, place, step), step))
     lines = runs.lines(folder / runs.RUNS)
-    found = _measured(step, folder, source, ended)
+    found = _measured(step, folder, source, ended, lines)
     frames = [found.frame]
     if step.backend != "cupti":
         rows = list(runs.recorded(lines, source))
-        frames += [runs.frame(rows, step.backend, _workload(step))] if rows else []
         absent = [line for line in lines if "region" in line and line["state"] != "ok"]
-        if step.backend == "ncu":
-            absent += list(_unseen(lines, found.frame))
+        regions = _regions(found.frame)
+        # What ran before a region failed is a part of it, and a part of a sum is not the sum.
+        frames = [found.frame[~regions.isin([_region(line) for line in absent])]]
+        frames += [runs.frame(rows, step.backend, _workload(step))] if rows else []
+        absent += list(_unseen(lines, set(regions), NOTHING[step.backend]))
         if absent:
             frames.append(_absent(absent, f"{source}/{runs.RUNS}", step))
     whole = samples.concat([_with_step(frame, step) for frame in frames if len(frame)])
     return Samples(_without_ignored(whole, plan), found.facts, found.losses)
 
 
-def _measured(step: Step, folder: Path, source: str, ended: Outcome) -> Samples:
+def _measured(step: Step, folder: Path, source: str, ended: Outcome, lines: Sequence[Mapping[str, Any]]) -> Samples:
     if step.backend == "cupti":
-        return cupti_activity.read(folder, source, int(ended.answer["facts"].get("dropped", 0)))
-    if step.backend == "torch":
+        return cupti_activity.read(folder, source, cupti_activity.told(ended.answer["facts"]))
+    if step.backend == "torch" and any(line.get("region") and line["annotation"] for line in lines):
         return torch_trace.read(folder / torch_profiler.TRACE, f"{source}/{torch_profiler.TRACE}")
-    if not (folder / ncu.REPORT).is_file():  # every region was skipped or failed
+    if step.backend == "torch" or not (folder / ncu.REPORT).is_file():  # every region was skipped or failed
         return Samples(samples.make({"value": []}, 0))
     return ncu_rep.read(folder / ncu.REPORT, f"{source}/{ncu.REPORT}")
 
@@ -101,18 +104,36 @@ def _planned(step: Step, plan: SuitePlan) -> Iterator[dict[str, Any]]:
                 yield from ({**head, "run": run} for run in range(config.runs))
 
 
-def _unseen(lines: Iterable[Mapping[str, Any]], frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the regions that ran and of which the report holds no kernel."""
+def _region(line: Mapping[str, Any]) -> str:
+    """Return what tells the region of a line from others, in one text."""
+    params = sorted((name, value) for name, value in line["params"].items() if value)
+    return json.dumps([line["benchmark"], line["annotation"], line["run"], params])
+
+
+def _regions(frame: pd.DataFrame) -> pd.Series[Any]:
+    """Return for each row of a backend's own table the region that it is of, as `_region` has it."""
     names = [name for name in frame.columns if name.startswith(PARAM) and name != _CARRIED]
-    columns = [_CARRIED, "annotation", "run", *names] if len(frame) else []
-    seen = set()
-    for row in frame[columns].astype("object").drop_duplicates().itertuples(index=False):
-        params = {name.removeprefix(PARAM): value for name, value in zip(names, row[3:], strict=True) if value}
-        seen.add((json.loads(row[0]), row[1], int(row[2]), tuple(sorted(params.items()))))
+    places = frame[[_CARRIED, "annotation", "run", *names] if len(frame) else []].astype("object")
+    rows = list(places.itertuples(index=False, name=None))
+    known = {
+        row: _region(
+            {
+                "benchmark": json.loads(row[0]),
+                "annotation": row[1],
+                "run": int(row[2]),
+                "params": dict(zip([name.removeprefix(PARAM) for name in names], row[3:], strict=True)),
+            }
+        )
+        for row in dict.fromkeys(rows)
+    }
+    return pd.Series([known[row] for row in rows], index=places.index if rows else None, dtype="object")
+
+
+def _unseen(lines: Iterable[Mapping[str, Any]], seen: set[str], reason: str) -> Iterator[dict[str, Any]]:
+    """Yield the regions that ran and of which the backend holds nothing."""
     for line in lines:
-        key = (line["benchmark"], line["annotation"], line["run"], tuple(sorted(line["params"].items())))
-        if "region" in line and line["state"] == "ok" and key not in seen:
-            yield {**line, "state": "dropped", "reason": NO_KERNEL}
+        if "region" in line and line["state"] == "ok" and _region(line) not in seen:
+            yield {**line, "state": "dropped", "reason": reason}
 
 
 def _absent(lines: Sequence[Mapping[str, Any]], source: str, step: Step) -> pd.DataFrame:

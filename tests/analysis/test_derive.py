@@ -207,3 +207,78 @@ def test_any_arithmetic_agrees_with_python(text: str) -> None:
         assert math.isnan(got)
     else:
         assert got == want
+
+
+# --- what reaches beyond the region's own run
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('time@"fp32" / time', {"time@'fp32'", "time"}),
+        ("time@'fp32' / time", {"time@'fp32'", "time"}),
+        ('dram__bytes_read.sum@"a b|c"', {"dram__bytes_read.sum@'a b|c'"}),
+        ('time@"it\'s"', {'time@"it\'s"'}),
+        ('2 * (time@"fp32")', {"time@'fp32'"}),
+        ('n / highest("GB/s")', {"n", "highest('GB/s')"}),
+        ("size / time / rated_bandwidth", {"size", "time", "rated_bandwidth"}),
+    ],
+)
+def test_what_lies_elsewhere_is_a_name_of_its_own(text: str, names: set[str]) -> None:
+    assert derive.parse("x", text).names == names
+
+
+def test_a_value_elsewhere_is_taken_by_that_name() -> None:
+    assert value('time@"fp32" / time', **{derive.elsewhere("time", "fp32"): 3.0, "time": 2.0}) == 1.5
+    assert value('100 * n / highest("GB/s")', n=2.0, **{derive.highest("GB/s"): 8.0}) == 25.0
+
+
+@pytest.mark.parametrize("annotation", ["fp32", "a 'quoted' \"name\"", "back\\slash", "line\nend", "größe", "\u2028"])
+def test_any_annotation_can_be_named(annotation: str) -> None:
+    name = derive.elsewhere("time", annotation)
+    assert derive.parse("x", f"{name} / time").names == {name, "time"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time@fp32",
+        'time@""',
+        "time@1",
+        'time@b"fp32"',
+        'time@f"{n}"',
+        '"fp32"@time',
+        '(time + 1)@"fp32"',
+        '2@"fp32"',
+        'time@"a"@"b"',
+        'sqrt(time)@"fp32"',
+        'highest("GB/s")@"fp32"',
+        "highest()",
+        'highest("")',
+        "highest(n)",
+        "highest(1)",
+        'highest("a", "b")',
+        'highest(metric="a")',
+        'lowest("a")',
+        '"GB/s"',
+    ],
+)
+def test_what_reaches_out_wrongly_is_refused(text: str) -> None:
+    with pytest.raises(FormulaError, match=r"at character [0-9]+") as caught:
+        derive.parse("x", text)
+    assert "\n" not in caught.value.line
+
+
+@pytest.mark.parametrize("text", ['2 * time@"fp32"', 'n / time@"fp32"'])
+def test_an_at_that_binds_with_what_stands_before_it_asks_for_brackets(text: str) -> None:
+    """In Python, whose grammar this is, `a * b@c` is `(a * b)@c`."""
+    with pytest.raises(FormulaError) as caught:
+        derive.parse("x", text)
+    assert 'write it in brackets: (time@"fp32")' in caught.value.line
+
+
+def test_only_a_value_of_another_region_pairs_runs() -> None:
+    assert derive.parse("x", 'time@"fp32" / time').paired
+    assert not derive.parse("x", "n / time").paired
+    assert not derive.parse("x", 'n / highest("GB/s")').paired
+    assert not derive.parse("x", 'n / highest("GB/s @ 2 GHz")').paired

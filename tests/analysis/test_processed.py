@@ -10,6 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -250,6 +251,272 @@ def test_parameters_keep_their_types() -> None:
 
 def test_no_samples_make_an_empty_table() -> None:
     assert processed.table(table([])).empty
+
+
+# --- formulas that reach beyond their own run
+
+SPEED_UP = Formula("speed-up", 'time@"fp32" / time', "")
+
+
+def two(first: list[Any], second: list[Any], process: int = 0, **over: Any) -> list[dict[str, Any]]:
+    """Make the runs of the regions `fp32` and `fp16`."""
+    return [
+        *runs({TIME: first}, annotation="fp32", process=process, **over),
+        *runs({TIME: second}, annotation="fp16", process=process, **over),
+    ]
+
+
+def test_a_ratio_pairs_the_regions_of_one_run_and_its_mean_is_geometric() -> None:
+    # The ratios are 2, 8 and 4: their geometric mean is 4, of the logarithms 1, 3 and 2 to base 2.
+    got = processed.table(table(two([200.0, 800.0, 200.0], [100.0, 100.0, 50.0])), [SPEED_UP])
+    row = only(got, Metric="speed-up", Annotation="fp16")
+    low, high = stats.t.interval(0.95, 2, loc=2.0, scale=stats.sem([1.0, 3.0, 2.0]))
+
+    assert row["AvgValue"] == pytest.approx(4.0, rel=1e-11)
+    assert (row["CI95_Lower"], row["CI95_Upper"]) == pytest.approx((2.0**low, 2.0**high), rel=1e-9)
+    assert (row["MinValue"], row["MaxValue"], row["Median"], row["NumRuns"]) == (2.0, 8.0, 4.0, 3)
+    itself = only(got, Metric="speed-up", Annotation="fp32")
+    assert (itself["AvgValue"], itself["StdDev"]) == (1.0, 0.0)
+    assert (itself["CI95_Lower"], itself["CI95_Upper"]) == (1.0, 1.0)
+
+
+def test_the_interval_of_a_ratio_is_over_the_logarithms_of_three_processes() -> None:
+    fp32 = np.array([[200.0, 210.0], [400.0, 390.0], [300.0, 330.0]])
+    fp16 = np.array([[100.0, 104.0], [130.0, 128.0], [90.0, 96.0]])
+    rows = [row for p in range(3) for row in two(fp32[p].tolist(), fp16[p].tolist(), p)]
+    got = only(processed.table(table(rows), [SPEED_UP]), Metric="speed-up", Annotation="fp16")
+
+    logs = np.log(fp32 / fp16)
+    of_processes = logs.mean(axis=1)
+    half = stats.t.ppf(0.975, 2) * of_processes.std(ddof=1) / math.sqrt(3)
+    assert got["AvgValue"] == pytest.approx(math.exp(logs.mean()), rel=1e-11)
+    want = (math.exp(of_processes.mean() - half), math.exp(of_processes.mean() + half))
+    assert (got["CI95_Lower"], got["CI95_Upper"]) == pytest.approx(want, rel=1e-9)
+    assert (got["NumRuns"], got["NumProcesses"]) == (6, 3)
+
+
+def test_two_ratios_have_a_mean_and_no_interval() -> None:
+    got = only(
+        processed.table(table(two([100.0, 400.0], [100.0, 100.0])), [SPEED_UP]), Metric="speed-up", Annotation="fp16"
+    )
+    assert got["AvgValue"] == pytest.approx(2.0, rel=1e-11)
+    assert math.isnan(got["CI95_Lower"])
+
+
+def test_a_paired_value_that_is_not_above_zero_has_the_plain_mean() -> None:
+    saved = Formula("saved", 'time@"fp32" - time', "s")
+    got = only(
+        processed.table(table(two([3e9, 1e9], [1e9, 2e9])), [saved]), Metric="saved", Annotation="fp16"
+    )  # 2 s and -1 s
+    assert got["AvgValue"] == 0.5
+
+
+def test_a_plain_formula_beside_a_ratio_keeps_its_plain_mean() -> None:
+    seconds = Formula("s", "time", "s")
+    got = processed.table(table(two([1e9, 4e9], [1e9, 1e9])), [SPEED_UP, seconds])
+    assert only(got, Metric="s", Annotation="fp32")["AvgValue"] == 2.5
+    assert only(got, Metric=TIME, Annotation="fp32")["AvgValue"] == 2.5e9
+
+
+def test_regions_pair_within_their_own_run_process_configuration_and_scenario() -> None:
+    rows = [
+        *two([200.0, 300.0], [100.0, 100.0], n=1),
+        *two([500.0], [100.0], n=2),
+        *two([700.0], [100.0], n=1, process=1),
+        *two([900.0], [100.0], n=1, scenario="strict"),
+        *two([1100.0], [100.0], n=1, backend="cupti"),
+    ]
+    per_run = processed.runs(table(rows), [SPEED_UP])
+    fp16 = per_run[(per_run["metric"] == "speed-up") & (per_run["annotation"] == "fp16")]
+
+    assert list(fp16["value"]) == pytest.approx([2.0, 3.0, 5.0, 7.0, 9.0, 11.0], rel=1e-15)
+
+
+def test_a_ratio_to_a_run_that_failed_is_dropped_with_the_reason() -> None:
+    per_run = processed.runs(table(two([200.0, "boom"], [100.0, 100.0])), [SPEED_UP])
+    fp16 = per_run[(per_run["metric"] == "speed-up") & (per_run["annotation"] == "fp16")]
+
+    assert list(fp16["state"]) == ["ok", "dropped"]
+    assert fp16["reason"].iloc[1] == "the formula needs time@'fp32', which this run does not have"
+
+
+def test_a_counter_elsewhere_is_read_like_a_time() -> None:
+    rows = [
+        *runs({TIME: [1.0], READ: [300.0]}, annotation="naive"),
+        *runs({TIME: [1.0], READ: [100.0]}, annotation="fused"),
+    ]
+    saved = Formula("reads saved", f'{READ}@"naive" / {READ}', "")
+    assert only(processed.table(table(rows), [saved]), Metric="reads saved", Annotation="fused")["AvgValue"] == 3.0
+
+
+RATE = Formula("GB/s", "size / time / 1e9", "GB/s")
+SHARE = Formula("share", '100 * (size / time / 1e9) / highest("GB/s")', "%")
+
+
+def test_the_highest_is_the_highest_mean_over_runs_of_any_region_and_configuration() -> None:
+    rows = [
+        *runs({TIME: [10.0, 20.0]}, size=100, annotation="a"),  # 10 and 5 GB/s: 7.5
+        *runs({TIME: [12.5, 12.5]}, size=100, annotation="b"),  # 8
+        *runs({TIME: [50.0, 50.0]}, size=200, annotation="b"),  # 4
+    ]
+    got = processed.table(table(rows), [RATE, SHARE])
+
+    shares = {(a, n): only(got, Metric="share", Annotation=a, size=n)["AvgValue"] for a, n in (("b", 100), ("b", 200))}
+    assert shares == {("b", 100): 100.0, ("b", 200): 50.0}
+    # Single runs may lie above the highest mean: 10 of 8 GB/s.
+    best = only(got, Metric="share", Annotation="a")
+    assert (best["MinValue"], best["AvgValue"], best["MaxValue"]) == (62.5, 93.75, 125.0)
+
+
+def test_the_highest_is_of_the_same_benchmark_backend_and_scenario() -> None:
+    rows = [
+        row
+        for time, where in (
+            (10.0, {}),
+            (20.0, {"benchmark": "g"}),
+            (25.0, {"backend": "cupti"}),
+            (50.0, {"scenario": "s"}),
+        )
+        for row in runs({TIME: [time]}, size=100, **where)
+    ]
+    got = processed.table(table(rows), [RATE, SHARE])
+    assert list(got[got["Metric"] == "share"]["AvgValue"]) == [100.0] * 4
+
+
+def test_the_highest_of_what_no_formula_before_it_makes_is_dropped_with_the_reason() -> None:
+    got = only(processed.table(table(runs({TIME: [10.0]}, size=100)), [SHARE, RATE]), Metric="share")
+    assert got["State"] == "dropped"
+    assert got["Reason"] == "the formula needs highest('GB/s'), which this run does not have"
+
+
+def test_failed_runs_are_in_no_highest() -> None:
+    rows = [*runs({TIME: ["boom"]}, size=100, annotation="a"), *runs({TIME: [10.0]}, size=100, annotation="b")]
+    got = processed.table(table(rows), [RATE, SHARE])
+    assert only(got, Metric="share", Annotation="b")["AvgValue"] == 100.0
+    assert only(got, Metric="share", Annotation="a")["State"] == "dropped"
+
+
+RATED = Formula("share of the rated", "100 * size / time / rated_bandwidth", "%")
+
+
+def test_the_rated_bandwidth_is_two_transfers_in_a_clock_over_the_bus() -> None:
+    # An H200: 3.201 GHz and 6,144 bits give 2 * 3.201e9 * 768 byte/s = 4.916736e12; 4,916,736 byte in 2 us are half.
+    facts = from_facts({"clocks.memory_rated_hz": 3_201_000_000, "gpu.bus_width_bits": 6144}, "no", "x")
+    rows = runs({TIME: [2000.0]}, size=4_916_736)
+    got = only(processed.table(table(rows), [RATED], facts), Metric="share of the rated")
+    assert got["AvgValue"] == pytest.approx(50.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {},
+        {"clocks.memory_rated_hz": 3.2e9},
+        {"clocks.memory_rated_hz": Fact("3201000000; 2619000000", "", "two files"), "gpu.bus_width_bits": 6144},
+    ],
+)
+def test_a_rated_bandwidth_that_is_not_known_is_not_guessed(known: dict[str, Any]) -> None:
+    rows = table(runs({TIME: [2000.0]}, size=1))
+    got = only(processed.table(rows, [RATED], from_facts(known, "no", "x")), Metric="share of the rated")
+    assert (got["State"], math.isnan(got["AvgValue"])) == ("dropped", True)
+    assert got["Reason"] == "the formula needs rated_bandwidth, which this run does not have"
+
+
+def test_two_benchmarks_may_have_a_derived_metric_of_one_name() -> None:
+    rows = [*runs({TIME: [1e9]}, n=2, benchmark="f"), *runs({TIME: [1e9]}, n=2, benchmark="g")]
+    formulas = [Formula("rate", "n / time", "1/s", "f"), Formula("rate", "10 * n / time", "1/s", "g")]
+    got = processed.table(table(rows), formulas)
+
+    assert only(got, Metric="rate", Benchmark="f")["AvgValue"] == 2.0
+    assert only(got, Metric="rate", Benchmark="g")["AvgValue"] == 20.0
+
+
+def test_the_highest_of_a_name_that_two_benchmarks_have_is_that_of_each() -> None:
+    rows = [*runs({TIME: [1e9]}, n=2, benchmark="f"), *runs({TIME: [1e9]}, n=2, benchmark="g")]
+    formulas = [
+        Formula("rate", "n / time", "1/s", "f"),
+        Formula("rate", "10 * n / time", "1/s", "g"),
+        Formula("share", 'n / time / highest("rate")', "", "f"),
+        Formula("share", 'n / time / highest("rate")', "", "g"),
+    ]
+    got = processed.table(table(rows), formulas)
+    assert (
+        only(got, Metric="share", Benchmark="f")["AvgValue"],
+        only(got, Metric="share", Benchmark="g")["AvgValue"],
+    ) == (*(1.0, 0.1),)
+
+
+@pytest.mark.parametrize(("first", "second"), [("f", "f"), ("", "f"), ("f", ""), ("", "")])
+def test_one_benchmark_has_one_derived_metric_of_a_name(first: str, second: str) -> None:
+    formulas = [Formula("rate", "n", "", first), Formula("rate", "n", "", second)]
+    with pytest.raises(UserError, match="two metrics by the name 'rate'"):
+        processed.table(table(runs({TIME: [1.0]}, n=1, benchmark="f")), formulas)
+
+
+def test_what_another_benchmark_measured_by_that_name_is_no_matter() -> None:
+    """`g` has a function of the suite by the name that is a formula in `f`; its values are samples."""
+    rows = [*runs({TIME: [1e9]}, n=2, benchmark="f"), *runs({TIME: [1e9], "rate": [7.0]}, n=2, benchmark="g")]
+    got = processed.table(table(rows), [Formula("rate", "n / time", "1/s", "f")])
+
+    assert only(got, Metric="rate", Benchmark="f")["AvgValue"] == 2.0
+    assert only(got, Metric="rate", Benchmark="g")["AvgValue"] == 7.0
+
+
+def test_a_formula_of_a_benchmark_without_samples_makes_no_rows() -> None:
+    got = processed.table(table(runs({TIME: [1.0]}, n=1)), [Formula("rate", "n", "", "absent")])
+    assert list(got["Metric"]) == [TIME]
+
+
+def test_a_formula_whose_counter_a_backend_lacks_is_dropped_there_and_ok_where_it_is() -> None:
+    rows = [
+        *runs({TIME: [1e9], READ: [4.0]}, backend="ncu"),
+        *runs({TIME: [1e9]}, backend="cupti"),
+    ]
+    got = processed.table(table(rows), [Formula("B/s", f"{READ} / time", "B/s")])
+
+    assert only(got, Metric="B/s", Backend="ncu")["AvgValue"] == 4.0
+    cupti = only(got, Metric="B/s", Backend="cupti")
+    assert (cupti["State"], cupti["NumRuns"], math.isnan(cupti["AvgValue"])) == ("dropped", 0, True)
+    assert cupti["Reason"] == f"the formula needs {READ}, which this run does not have"
+
+
+def test_no_formula_speaks_of_what_a_suite_recorded_outside_of_a_region() -> None:
+    reading = {"annotation": "", "kernel": "", "metric": "room", "value": 20.0, "unit": "C", "run": 0}
+    got = processed.table(table([*runs({TIME: [1e9]}), reading]), [Formula("s", "time", "s")])
+
+    assert list(zip(got["Annotation"], got["Metric"], strict=True)) == [("fp32", TIME), ("", "room"), ("fp32", "s")]
+
+
+# --- kernels that the suite ignores
+
+
+def ignored(metric: str, kernel_index: int, run_index: int = 0) -> dict[str, Any]:
+    place = {"run": run_index, "kernel_index": kernel_index, "metric": metric, "unit": "ns", "kernel": "fill"}
+    return {**place, "value": float("nan"), "state": "skipped", "reason": combine.IGNORED}
+
+
+def test_an_ignored_kernel_is_in_no_sum_and_no_count() -> None:
+    rows = [
+        *run({TIME: 100.0, SM: 50.0}, 0, 0, kernel="a"),
+        ignored(TIME, 1),
+        ignored(SM, 1),
+        *run({TIME: 300.0, SM: 10.0}, 0, 2, kernel="b"),
+    ]
+    got = processed.table(table(rows))
+
+    time = only(got, Metric=TIME)
+    assert (time["AvgValue"], time["NumKernels"], time["Kernel"], time["State"]) == (400.0, 2, "a|b", "ok")
+    assert only(got, Metric=SM)["AvgValue"] == (100 * 50 + 300 * 10) / 400
+
+
+def test_a_region_of_ignored_kernels_alone_is_skipped_and_says_so() -> None:
+    got = only(processed.table(table([ignored(TIME, 0), ignored(TIME, 1)])), Metric=TIME)
+    assert (got["State"], got["Reason"], got["NumRuns"]) == ("skipped", combine.IGNORED, 0)
+
+
+def test_what_an_ignored_kernel_alone_had_does_not_make_the_others_partial() -> None:
+    rows = [*run({TIME: 100.0}, 0, 0, kernel="a"), ignored(TIME, 1)]
+    assert only(processed.table(table(rows)), Metric=TIME)["AvgValue"] == 100.0
 
 
 # --- a real report, against ncu's own export of it
