@@ -135,11 +135,12 @@ class Group:
 
     @cached_property
     def derived(self) -> tuple[str, ...]:
-        """Return the derived metrics: those that bear no name of a profiler's, in the table's order."""
-        names = dict.fromkeys(
-            m for case in self.cases for m, row in case.metrics.items() if "__" not in m and row.known
-        )
-        return tuple(n for n in names if len(n) <= 40)
+        """Return the derived metrics: those that bear no name of a profiler's, in the table's order.
+
+        Those with a unit come first: a rate says more of a row than a bare number beside it.
+        """
+        units = {m: row.unit for case in self.cases for m, row in case.metrics.items() if "__" not in m and row.known}
+        return tuple(sorted((n for n in units if len(n) <= 40), key=lambda n: not units[n]))
 
     @cached_property
     def main(self) -> str:
@@ -193,7 +194,7 @@ def gather(per_run: pd.DataFrame, table: pd.DataFrame) -> tuple[Group, ...]:
     runs = _runs_by_row(per_run)
     texts = table["Metric"].astype("object")
     wanted = texts.isin([m for m in texts.unique() if not m.startswith(_OF_THE_MACHINE)])
-    part = table[wanted.to_numpy() & ~_readings(table)]
+    part = table[wanted.to_numpy() & ~readings(table)]
     identities = zip(*(part[c].astype(str) for c in _IDENTITY), strict=True)
     values = zip(*(part[name].astype("object") for name in params), strict=True) if params else repeat(())
     rows = (Measured(*cells) for cells in zip(*(part[c].tolist() for c in _MEASURED), strict=True))
@@ -215,8 +216,8 @@ def gather(per_run: pd.DataFrame, table: pd.DataFrame) -> tuple[Group, ...]:
     return tuple(_group(key, list(cases.values())) for key, cases in found.items())
 
 
-def _readings(table: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Tell which rows are readings of a suite's collectors outside of every region: no case of what was measured."""
+def readings(table: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Tell which rows of a processed table are readings of a suite's collectors outside of every region: no case of what was measured."""
     outside = ((table["Annotation"] == "") & (table["Kernel"] == "") & (table["State"] == "ok")).to_numpy()
     return outside & ~table["Metric"].str.contains("__").to_numpy(dtype=bool)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -61,7 +62,7 @@ class _Builder:
             self.losses = tuple(scrub(loss) for loss in self.losses)
         self.per_run = processed.runs(self.samples, self.info.formulas, self.provenance)
         self.table = processed.from_runs(self.per_run, self.provenance)
-        self.groups = groups.gather(self.per_run, self.table)
+        self.groups = _as_planned(groups.gather(self.per_run, self.table), self.info.plan)
         names = dict.fromkeys(a for group in self.groups for a in group.annotations)
         self.palette = Palette(tuple(names))
         self.shown = [_Shown(g, _block_id(g, index)) for index, g in enumerate(self.groups)]
@@ -363,6 +364,10 @@ class _Builder:
                     (table,),
                 )
             )
+        read = self.table[groups.readings(self.table)]
+        if len(read):
+            table = tables.readings(read, "readings")
+            blocks.append(Block("readings-how", "What the suite's collectors read", (), (), (table,)))
         files = keeping.files_read(self.info)
         lead: Sentence = (*files, *self._policy())
         return Section("method", "How it was measured", lead, tuple(blocks))
@@ -401,6 +406,29 @@ class _Builder:
             name = f"processed-{slug(backend)}-{slug(scenario)}.csv"
             text = csv_tables.frame_to_csv(part).decode()
             self.data.append(DataFile(name, f"The processed table, {backend}, {scenario}.", text, inline=False))
+
+
+def _as_planned(found: Sequence[Group], plan: Mapping[str, Any]) -> tuple[Group, ...]:
+    """Return the groups in the order in which the plan names their benchmarks and backends, the usual scenario first."""
+    planned, measured_by = plan.get("benchmarks"), plan.get("backends")  # anything, in a bundle from elsewhere
+    benchmarks = (
+        [bench.get("name") for bench in planned if isinstance(bench, dict)] if isinstance(planned, list) else []
+    )
+    backends = measured_by if isinstance(measured_by, list) else []
+
+    def place(known: Sequence[Any], word: str) -> int:
+        return known.index(word) if word in known else len(known)
+
+    return tuple(
+        sorted(
+            found,
+            key=lambda g: (
+                place(benchmarks, g.benchmark),
+                place(backends, g.backend),
+                place(tuple(words.SCENARIOS), g.scenario),
+            ),
+        )
+    )
 
 
 def _scrubbed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,12 +9,13 @@ import pandas as pd
 
 from reportgen.analysis.groups import Group
 from reportgen.analysis.statistics import FEWEST
-from reportgen.dossier.model import Caution
+from reportgen.dossier.model import Caution, Sentence
 from reportgen.dossier.text import count, listed, plural, say, visible
 from reportgen.evidence.provenance import Provenance
 
 _UNSAID = ("the report holds no value", "the file holds no value")
 _MOST_REASONS = 4
+_SEE = "See the log of the collection."
 
 
 def of_bundle(
@@ -26,7 +27,7 @@ def of_bundle(
         *missing(samples),
         *operators(groups),
         *scenario(groups),
-        *clocks(provenance),
+        *clocks(groups, provenance),
         *unstable(groups),
         *few(groups),
         *told_by_shape(groups),
@@ -56,14 +57,20 @@ def missing(samples: pd.DataFrame) -> Iterator[Caution]:
             state=state,
             reason=visible(reason),
         )
-        yield Caution(
-            what, "They stand in the tables with this reason and are in no mean.", "See the log of the collection."
-        )
+        mend = "Nothing is to be mended unless it was meant to be measured." if state == "skipped" else _SEE
+        yield Caution(what, "They stand in the tables with this reason and are in no mean.", mend)
 
 
 def operators(groups: Sequence[Group]) -> Iterator[Caution]:
     """Say that operator times are none of a GPU's kernels."""
-    if any(group.main == "self_cpu_time_total" for group in groups):
+    mine = [group for group in groups if group.workload == "operator"]
+    if any(case.get("self_device_time_total") for group in mine for case in group.cases):
+        yield Caution(
+            ("These are times of PyTorch's operators, on the host and on the GPU, as torch.profiler has them.",),
+            "An operator's device time is that of the kernels which it launched itself; the host's time is none of a kernel.",
+            "Collect with --backend cupti or --backend ncu to measure kernels.",
+        )
+    elif mine:
         yield Caution(
             ("These are times of PyTorch's operators on the CPU, not of kernels on a GPU.",),
             "They say how long the host was busy, and nothing of what a GPU would take.",
@@ -81,10 +88,11 @@ def scenario(groups: Sequence[Group]) -> Iterator[Caution]:
         )
 
 
-def clocks(provenance: Provenance) -> Iterator[Caution]:
+def clocks(groups: Sequence[Group], provenance: Provenance) -> Iterator[Caution]:
     """Say that the clocks were free."""
     policy = provenance.facts.get("policy.clocks")
-    if policy is not None and policy.value == "none":
+    on_gpu = any(group.backend in ("ncu", "cupti") for group in groups)
+    if policy is not None and on_gpu and (policy.value == "none" or ": free" in str(policy.value)):
         yield Caution(
             ("The GPU's clocks were not locked.",),
             "Heat, power and the data itself move the clock, and with it the times; see the SM clock in the tables.",
@@ -93,25 +101,29 @@ def clocks(provenance: Provenance) -> Iterator[Caution]:
 
 
 def unstable(groups: Sequence[Group]) -> Iterator[Caution]:
-    """Count the rows whose time varied by 2 % or more."""
+    """Count the rows whose time varied by 2 % or more, over all and where they are."""
+    total, where = 0, list[Sentence]()
     for group in groups:
-        rows = [row for case in group.cases if (row := case.get(group.main)) is not None]
-        shaky = [row for row in rows if row.stable is False]
-        if not shaky:
-            continue
-        what = say(
-            "{n} of {all} rows of {benchmark} ({backend}, {scenario}) are unstable: their relative deviation is 2 % or more.",
-            n=count(len(shaky), "count(unstable rows)"),
-            all=count(len(rows), "count(rows)"),
-            benchmark=visible(group.benchmark),
-            backend=group.backend,
-            scenario=group.scenario,
-        )
-        yield Caution(
-            what,
-            "Their means may move by as much from one collection to the next; they are marked in the tables and hollow in the charts.",
-            "Take more runs and processes; for kernels of a few microseconds the timer's tick and the clock are most of it.",
-        )
+        shaky = [row for case in group.cases if (row := case.get(group.main)) is not None and row.stable is False]
+        if shaky:
+            total += len(shaky)
+            place = f" in {visible(group.benchmark)} ({group.backend}, {group.scenario})"
+            where.append((count(len(shaky), "count(unstable rows of a group)"), place))
+    if not where:
+        return
+    rows = sum(case.get(group.main) is not None for group in groups for case in group.cases)
+    places = [part for index, one in enumerate(where) for part in ((", ", *one) if index else one)]
+    what = say(
+        "{n} of {all} rows are unstable, their relative deviation being 2 % or more: {where}.",
+        n=count(total, "count(unstable rows)"),
+        all=count(rows, "count(rows)"),
+        where=tuple(places),
+    )
+    yield Caution(
+        what,
+        "Their means may move by as much from one collection to the next; they are marked in the tables and hollow in the charts.",
+        "Take more runs and processes; for kernels of a few microseconds the timer's tick and the clock are most of it.",
+    )
 
 
 def few(groups: Sequence[Group]) -> Iterator[Caution]:
@@ -129,10 +141,17 @@ def few(groups: Sequence[Group]) -> Iterator[Caution]:
             "They have no interval, and nothing tells how far they would move.",
             "Take at least three runs, better ten.",
         )
-    elif rows and max(row.processes for row in rows) < FEWEST:
+        return
+    of_few = {
+        group.backend: None
+        for group in groups
+        if (some := [row for case in group.cases if (row := case.get(group.main)) is not None])
+        and max(row.processes for row in some) < FEWEST
+    }
+    if of_few:
         yield Caution(
-            ("All runs of a row were taken in fewer than three processes.",),
-            "Runs within a process are not independent, so the intervals here are over runs and may be too narrow.",
+            (f"All runs of a row under {listed(of_few)} were taken in fewer than three processes.",),
+            "Runs within a process are not independent, so the intervals there are over runs and may be too narrow.",
             "Collect with three processes or more before deciding on small differences.",
         )
 

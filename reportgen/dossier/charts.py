@@ -26,7 +26,7 @@ from reportgen.dossier.text import Scale, clip, scale_for, shorten
 WIDTH = 7.4
 _ROW = 0.30
 _LOWEST = 1.0
-MOST_POINTS = 2000
+MOST_POINTS = 1000
 _LONGEST_AXIS = 80
 
 
@@ -279,7 +279,7 @@ def in_order(group: Group, metric: str, palette: Palette, prefix: str, title: st
 
 def most_points(rows: int) -> int:
     """Return how many runs of one row a chart of so many rows shows: more would be one upon another, and weigh too much."""
-    return max(40, MOST_POINTS // max(rows, 1))
+    return max(30, MOST_POINTS // max(rows, 1))
 
 
 def thinned(values: Sequence[float], rows: int) -> list[tuple[int, float]]:

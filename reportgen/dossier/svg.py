@@ -7,6 +7,7 @@ same figure gives the same bytes everywhere.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import warnings
@@ -62,6 +63,14 @@ _SETTINGS: dict[Any, Any] = {
 # Matplotlib escapes the brackets in texts and attributes, so that a name can never look like a tag.
 _TAG = re.compile(r"<[^<>]+>")
 _REFERENCE = re.compile(r'(\bid="|="url\(#|="#|url\(#)')
+_ID = re.compile(r' id="([^"]*)"')
+_USED = re.compile(r'(?:="|url\()#([^")]+)')
+_UPRIGHT = re.compile(r' transform="rotate\(-?0 [^)]*\)"')
+_DIGITS = re.compile(r"(?<![\w.#])-?\d+\.\d{3,}")
+_MARKS = re.compile(
+    r'<use (?P<mark>xlink:href="[^"]*") x="[^"]*" y="[^"]*" (?P<rest>[^>]*?)/>\n'
+    r'(?:<use (?P=mark) x="[^"]*" y="[^"]*" (?P=rest)/>\n){2,}'
+)
 _STYLE = re.compile(r' style="([^"]*)"')
 _ATTRIBUTES = {
     "fill",
@@ -94,7 +103,7 @@ def settings(salt: str) -> Iterator[None]:
 
 
 def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
-    """Return `canvas` as inline SVG whose ids begin with `prefix`, with a title and a description in words."""
+    """Return `canvas` as inline SVG with a title and a description in words; its ids begin with `prefix` or `short` of it."""
     buffer = io.StringIO()
     canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     text = buffer.getvalue()
@@ -102,9 +111,10 @@ def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    text = _TAG.sub(lambda match: _plain_tag(match.group(), prefix), text)
+    within = short(prefix)
+    text = _TAG.sub(lambda match: _plain_tag(match.group(), within), text)
     text = re.sub(r"<defs>\s*</defs>", "", text)
-    text = re.sub(r"\n\s*", "\n", text).strip()
+    text = _compact(text)
     head, body = text.split(">", 1)
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', head)
     assert size is not None
@@ -116,6 +126,43 @@ def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-labelledby="{prefix}-title {prefix}-desc">'
         f"{names}{body}"
     )
+
+
+def short(prefix: str) -> str:
+    """Return what the ids within a chart begin with: it stands in every mark, and `prefix` is long."""
+    return "c" + hashlib.sha256(prefix.encode()).hexdigest()[:7]
+
+
+def _compact(text: str) -> str:
+    """Leave out what draws nothing: ids that nothing refers to, groups that say nothing, digits below a hundredth of a point.
+
+    Marks of one kind in a row share their attributes: a chart of many runs is mostly marks.
+    """
+    used = set(_USED.findall(text))
+    open_groups: list[bool] = []
+
+    def tag(match: re.Match[str]) -> str:
+        found = _DIGITS.sub(lambda digits: f"{float(digits.group()):.2f}", match.group())
+        found = _UPRIGHT.sub("", found)
+        found = _ID.sub(lambda its: its.group() if its.group(1) in used else "", found)
+        if found == "</g>":
+            return found if open_groups.pop() else ""
+        if found.startswith("<g") and found.endswith("/>"):
+            return ""
+        if re.match(r"<g[ >]", found):
+            open_groups.append(found != "<g>")
+            return found if open_groups[-1] else ""
+        return found
+
+    text = _TAG.sub(tag, text)
+    text = re.sub(r"\s*\n\s*", "\n", text).strip()
+    return _MARKS.sub(_share, text)
+
+
+def _share(marks: re.Match[str]) -> str:
+    """Give a row of marks of one kind their common attributes once."""
+    places = "".join(f"<use {place}/>\n" for place in re.findall(r"<use ([^>]*?y=\"[^\"]*\")", marks.group()))
+    return f"<g {marks.group('rest')}>\n{places}</g>\n"
 
 
 def _plain_tag(tag: str, prefix: str) -> str:

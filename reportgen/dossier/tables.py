@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from reportgen.analysis import bottleneck
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group, Measured
@@ -135,6 +137,30 @@ def stability(group: Group, table_id: str) -> Table:
         cells += [_deviation(row), _verdict(row)]
         rows.append(tuple(cells))
     return Table(table_id, "How steady each row was.", columns, tuple(rows), max(0, len(group.cases) - MOST_ROWS))
+
+
+def readings(rows: pd.DataFrame, table_id: str) -> Table:
+    """Make the table of what a suite's collectors read outside of every region, from rows of the processed table."""
+    params = [name for name in rows.columns[1 : list(rows.columns).index("AvgValue")] if (rows[name] != "").any()]
+    columns = (
+        *(Column(name) for name in ("reading", "benchmark", "backend", "scenario", *params)),
+        *(Column(name, "", True) for name in ("mean", "least", "most")),
+        Column("unit"),
+        Column("readings", "", True),
+    )
+    made = []
+    for row in rows.head(MOST_ROWS).to_dict("records"):
+        scale = scale_for([float(row["AvgValue"])], str(row["Unit"]))
+        words_of = (row["Metric"], row["Benchmark"], row["Backend"], row["Scenario"], *(row[name] for name in params))
+        cells = [Cell((visible(str(word)),), str(word)) for word in words_of]
+        for name in ("AvgValue", "MinValue", "MaxValue"):
+            value = float(row[name])
+            cells.append(Cell((figure(value, str(row["Unit"]), f"{row['Row']}.{name}", scale),), value))
+        cells.append(Cell((visible(scale.unit),), scale.unit))
+        cells.append(Cell((count(int(row["NumRuns"]), f"{row['Row']}.NumRuns"),), int(row["NumRuns"])))
+        made.append(tuple(cells))
+    caption = "Each row is one collector's metric, over the runs in which it was read; it is set against nothing."
+    return Table(table_id, caption, columns, tuple(made), max(0, len(rows) - MOST_ROWS))
 
 
 def _spread(row: Measured | None, scale: Scale) -> list[Cell]:

@@ -56,8 +56,7 @@ def test_unstable_rows_are_counted_for_each_benchmark() -> None:
     rows = [*three(SHAKY, n=1), *three(STEADY, n=2), *three(SHAKY, n=3, benchmark="other")]
     got = said(rows)
     assert got == [
-        "1 of 2 rows of square (ncu, default) are unstable: their relative deviation is 2 % or more.",
-        "1 of 1 rows of other (ncu, default) are unstable: their relative deviation is 2 % or more.",
+        "2 of 3 rows are unstable, their relative deviation being 2 % or more: 1 in square (ncu, default), 1 in other (ncu, default)."
     ]
 
 
@@ -65,7 +64,15 @@ def test_too_few_runs_are_told_before_too_few_processes() -> None:
     assert said([*runs({TIME: [1.0, 1.0]}, n=1), *runs({TIME: [1.0] * 3}, n=2)]) == [
         "1 of 2 rows have under three runs."
     ]
-    assert said(runs({TIME: [1.0] * 3})) == ["All runs of a row were taken in fewer than three processes."]
+    assert said(runs({TIME: [1.0] * 3})) == ["All runs of a row under ncu were taken in fewer than three processes."]
+    both = [*runs({TIME: [1.0] * 3}), *three(STEADY, backend="cupti")]
+    assert said(both) == ["All runs of a row under ncu were taken in fewer than three processes."]
+
+
+def test_free_clocks_are_told_where_a_gpu_measured() -> None:
+    free = "default: free; strict: base"
+    assert said(three(STEADY), policy__clocks=free) == ["The GPU's clocks were not locked."]
+    assert said(three(STEADY), policy__clocks="strict: base") == []
 
 
 def test_what_was_not_recorded_and_free_clocks_are_told() -> None:

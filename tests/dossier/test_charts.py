@@ -61,7 +61,7 @@ def checked(drawn: Drawn, prefix: str = "p-1") -> ET.Element:
     root = ET.fromstring(drawn.svg)  # noqa: S314
     ids = [e.attrib["id"] for e in root.iter() if "id" in e.attrib]
     assert len(ids) == len(set(ids))
-    assert all(i.startswith(f"{prefix}-") for i in ids)
+    assert all(i.startswith((f"{prefix}-", f"{svg.short(prefix)}-")) for i in ids)
     for element in root.iter():
         assert "style" not in element.attrib
         assert element.tag.removeprefix(SVG) not in {"script", "style", "metadata", "image", "foreignObject"}
