@@ -11,6 +11,9 @@ mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
 shift 2
 python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 3
+# A copy in a neutral place, so that nothing that is kept names the folder of the checkout.
+mkdir -p "$scratch/reportgen-source" && cp -r "$checkout"/{pyproject.toml,reportgen,suites,tests} "$scratch/reportgen-source" || exit 3
+checkout=$scratch/reportgen-source
 
 install() { # FOLDER WHEEL...
   local target=$1
