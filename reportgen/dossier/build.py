@@ -267,13 +267,20 @@ class _Builder:
         title = f"Speed against {visible(baseline)} over {visible(group.axis)}"
         describe = f"A line for each annotation shows how many times as fast as {visible(baseline)} it is."
         drawn = charts.speedups(group, found, self.palette, chart_id, title, describe)
-        n = found[0].ratio.interval.n if found[0].ratio.interval else 0
-        row = found[0].case.metrics[TIME]
+        interval = found[0].ratio.interval
+        n, unit = (interval.n, interval.unit) if interval else (0, "run")
+        source = found[0].case.metrics[TIME].source("NumProcesses" if unit == "process" else "NumRuns")
         caption = say(
             "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itself.",
             baseline=shorten(baseline, 40),
             kind="paired " if found[0].ratio.paired else "",
-            n=(" with 95\u00a0% intervals (n\u00a0=\u00a0", count(n, row.source("NumRuns")), ")") if n else (),
+            n=(
+                " with 95\u00a0% intervals (n\u00a0=\u00a0",
+                count(n, source),
+                f" {plural(n, unit, 'processes' if unit == 'process' else '')})",
+            )
+            if n
+            else (),
             backend=group.backend,
             scenario=_scenario(group),
         )

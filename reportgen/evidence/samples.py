@@ -190,7 +190,9 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 def launches(frame: pd.DataFrame) -> int:
     """Count the profiled launches: a place among a run's kernels counts once, however many rows and sources it has."""
     place = [*BEFORE_PARAMS, *param_columns(frame), "annotation", "run", "kernel_index", "kernel"]
-    return len(frame[place].drop_duplicates())
+    # A region's span and a suite's own value are of no kernel; a foreign table may name kernels without their place.
+    named = (frame["kernel"] != "") & ~(frame["kernel"].str.startswith("[").fillna(value=False))
+    return len(frame.loc[frame["kernel_index"].notna() | named, place].drop_duplicates())
 
 
 def split_constants(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
