@@ -209,3 +209,21 @@ def test_any_summary_agrees_with_scipy(values: list[float]) -> None:
     assert got.interval is not None
     half = stats.t.ppf(0.975, len(values) - 1) * plain.stdev(values) / math.sqrt(len(values))
     assert (got.interval.high - got.interval.low) / 2 == pytest.approx(half, rel=1e-6, abs=1e-9 * got.mean)
+
+
+def test_a_tick_is_found_although_every_time_lies_beside_it() -> None:
+    generator = np.random.default_rng(7)
+    times = 32 * generator.integers(40, 4000, 200) + generator.choice([0, 0, 0, -1, 1, -5, -4], 200)
+
+    assert statistics.tick(times.astype(float)) == 32
+    assert statistics.tick(32.0 * generator.integers(40, 4000, 200)) == 32
+
+
+def test_times_of_no_tick_have_that_of_a_nanosecond() -> None:
+    generator = np.random.default_rng(8)
+
+    assert [statistics.tick(generator.integers(1000, 100_000, 60).astype(float)) for _ in range(50)] == [1.0] * 50
+
+
+def test_times_that_lie_close_together_have_no_long_tick() -> None:
+    assert statistics.tick([2048 + 32 * k for k in range(24)] + [90_016 + 32 * k for k in range(40)]) == 32
