@@ -216,7 +216,7 @@ def test_a_tick_is_found_although_every_time_lies_beside_it() -> None:
     times = 32 * generator.integers(40, 4000, 200) + generator.choice([0, 0, 0, -1, 1, -5, -4], 200)
 
     assert statistics.tick(times.astype(float)) == 32
-    assert statistics.tick(32.0 * generator.integers(40, 4000, 200)) == 32
+    assert statistics.tick((32.0 * generator.integers(40, 4000, 200)).astype(float).tolist()) == 32
 
 
 def test_times_of_no_tick_have_that_of_a_nanosecond() -> None:
