@@ -163,6 +163,8 @@ def benchmark(
         ignored = _texts(function, "ignore", ignore)
         for pattern in ignored:
             _check_pattern(function, pattern)
+        _check_text(function, "title", title)
+        _check_text(function, "normalize_against", normalize_against)
         for metric, how in (derive or {}).items():
             _check_derived(function, metric, how, names)
         made = Benchmark(
@@ -206,7 +208,15 @@ def _check_word(function: Callable[..., Any], name: str, word: str, known: Seque
 def _texts(function: Callable[..., Any], name: str, values: Iterable[str]) -> tuple[str, ...]:
     if isinstance(values, str):  # would fall apart into letters
         raise SuiteError(f"benchmark {function.__name__}: {name} is a text; write {name}=[{values!r}]")
-    return tuple(values)
+    found = tuple(values)
+    for value in found:
+        _check_text(function, name, value)
+    return found
+
+
+def _check_text(function: Callable[..., Any], name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise SuiteError(f"benchmark {function.__name__}: {name} holds {value!r}; give a text")
 
 
 def _check_pattern(function: Callable[..., Any], pattern: str) -> None:
@@ -219,7 +229,10 @@ def _check_pattern(function: Callable[..., Any], pattern: str) -> None:
 
 
 def _check_derived(function: Callable[..., Any], metric: str, how: Any, names: Sequence[str]) -> None:
+    _check_text(function, "derive", metric)
     where = f"benchmark {function.__name__}: the derived metric '{metric}'"
+    if not metric.strip():
+        raise SuiteError(f"{where} has no name; give it one")
     if callable(how):
         known = {"time", "annotation", *names}
         if odd := [name for name in inspect.signature(how).parameters if name not in known]:
@@ -316,8 +329,8 @@ class annotate:  # noqa: N801 - nsight-python's word, used as a verb
 
     def __init__(self, name: str) -> None:
         self.name = str(name)
-        if not self.name or "|" in self.name:
-            raise SuiteError(f"an annotation's name is a text without '|', not {name!r}")
+        if not self.name.strip() or "|" in self.name or self.name != self.name.encode(errors="replace").decode():
+            raise SuiteError(f"an annotation's name is a text of Unicode without '|', not {name!r}")
 
     def record(self, metric: str, value: float | str, unit: str = "") -> None:
         """Keep a value of one's own (an error, a count) with this region's measurements; call it after the region's end.
@@ -349,11 +362,10 @@ class annotate:  # noqa: N801 - nsight-python's word, used as a verb
     ) -> bool:
         """End the region; hand an exception to the recorder, and swallow it unless the person or the suite is at fault."""
         _state.open = ""
-        grave = error is not None and (not isinstance(error, Exception) or isinstance(error, SuiteError))
         if _state.recorder is None:
             return isinstance(error, Skipped)
         _state.recorder.end(self.name, error)
-        return error is not None and not grave
+        return isinstance(error, Exception | SystemExit) and not isinstance(error, SuiteError)
 
 
 def record_with(recorder: Recorder | None, backend: str = "") -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reportgen.cli.commands import example
+from reportgen.cli.guard import INTERRUPTED, Stopped
 from reportgen.cli.output import json_option, print_json, printable
 from reportgen.cli.paths import PATH
 from reportgen.cli.progress import Narrator
@@ -97,10 +98,12 @@ def command(
         for suite in suites:
             try:
                 made.append(collect(suite, out, asked, narrator))
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, Stopped) as stop:
                 narrator.close()
-                click.echo("reportgen: what is whole stays; the same command with --resume goes on", err=True)
-                raise
+                click.echo(
+                    "reportgen: stopped; what is whole stays, and the same command with --resume goes on", err=True
+                )
+                return 128 + stop.number if isinstance(stop, Stopped) else INTERRUPTED
     if as_json:
         print_json({"bundles": [_facts(collected) for collected in made]})
     else:

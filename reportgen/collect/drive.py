@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import hashlib
 import json
 import os
 import signal
@@ -24,6 +26,8 @@ from reportgen.evidence.errors import UserError
 LOG, JOB, COMMAND = "log.txt", "job.json", "command.json"
 _PLAN_TIMEOUT = 120.0
 _LOOK_EVERY_S = 0.5
+_PR_SET_PDEATHSIG = 1
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 Watch = Callable[[int], None]  # is told, now and then, how many runs of configurations are done
 Wrap = Callable[[Sequence[str]], list[str]]
 
@@ -62,10 +66,18 @@ def measure(
 
     `wrap` makes the command that profiles the worker from the worker's own.
     """
-    job = {
+    places = {"suite": str(suite.absolute()), "folder": str(folder.absolute())}
+    return run({**job_of(step, suite, plan, annotation, order), **places}, folder, timeout, wrap, watch)
+
+
+def job_of(step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str) -> dict[str, Any]:
+    """Return what the worker is told of a step, without the places of things; `code` is the digest of the suite's source."""
+    code = hashlib.sha256()
+    for name in (suite.name, *plan.files):
+        code.update(hashlib.sha256(b"".join(write.read_chunks(suite.parent / name))).digest())
+    return {
         "mode": "run",
-        "suite": str(suite.absolute()),
-        "folder": str(folder.absolute()),
+        "code": code.hexdigest(),
         "plan": asdict(plan),
         "backend": step.backend,
         "scenario": step.scenario,
@@ -74,7 +86,13 @@ def measure(
         "annotation": annotation,
         "order": order,
     }
-    return run(job, folder, timeout, wrap, watch)
+
+
+def did(folder: Path, job: Mapping[str, Any]) -> bool:
+    """Tell whether what lies in `folder` was measured by just this job."""
+    done = _mapping(folder / JOB)
+    asked: dict[str, Any] = json.loads(json.dumps(job))
+    return {name: done.get(name) for name in asked} == asked
 
 
 def derive(suite: Path, asked: Sequence[Mapping[str, Any]], timeout: float) -> list[tuple[str, float | str]]:
@@ -93,10 +111,9 @@ def run(
     command = [sys.executable, "-P", "-m", "reportgen.collect.worker", str((folder / JOB).absolute())]
     whole = command if wrap is None else wrap(command)
     write.write_file(folder / COMMAND, json.dumps({"command": whole}, indent=1) + "\n")
-    code, output = _child(whole, timeout, folder / worker.PROGRESS, watch)
+    code, output = _child(whole, timeout, folder, watch)
     write.write_file(folder / LOG, output)
-    answered = folder / worker.ANSWER
-    answer = json.loads(answered.read_bytes()) if answered.is_file() else {}
+    answer = _mapping(folder / worker.ANSWER)
     if "error" in answer:
         raise UserError(job["suite"], answer["error"], "mend the suite")
     if code != 0 or not answer:
@@ -104,39 +121,62 @@ def run(
     return dict(answer)
 
 
-def _child(command: Sequence[str], timeout: float, progress: Path, watch: Watch | None) -> tuple[int | None, bytes]:
-    """Run a command in a session of its own, so that whatever it started is stopped with it; None for a time-out."""
+def _mapping(path: Path) -> dict[str, Any]:
+    """Return the JSON mapping that the worker left, nothing where it left none or none that is whole."""
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return {}
+
+
+def _child(command: Sequence[str], timeout: float, folder: Path, watch: Watch | None) -> tuple[int | None, bytes]:
+    """Run a command in a session of its own, so that whatever it started is stopped with it; None for a time-out.
+
+    It writes to a file: the end of a pipe would have to be waited for as long as anything that it started holds it open.
+    """
     own = str(Path(reportgen.__file__).resolve().parent.parent)
     paths = dict.fromkeys(path for path in (*sys.path, own) if path)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        start_new_session=True,
-    )
+    with write.scratch_file() as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 - it is one call of the system
+        )
+        try:
+            code = _wait(process, timeout, folder / worker.PROGRESS, watch)
+        finally:
+            _stop(process)
+            process.wait()
+        log.seek(0)
+        return code, log.read()
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float, progress: Path, watch: Watch | None) -> int | None:
     end = time.monotonic() + timeout
-    try:
-        while True:
-            try:
-                output, _ = process.communicate(timeout=max(0.0, min(_LOOK_EVERY_S, end - time.monotonic())))
-                return process.returncode, output
-            except subprocess.TimeoutExpired:
-                if watch is not None:
-                    watch(write.Tally.read(progress))
-                if time.monotonic() >= end:
-                    _stop(process)
-                    return None, process.communicate()[0]
-    except BaseException:
-        _stop(process)
-        process.wait()
-        raise
+    while True:
+        try:
+            return process.wait(max(0.0, min(_LOOK_EVERY_S, end - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            if watch is not None:
+                watch(write.Tally.read(progress))
+            if time.monotonic() >= end:
+                return None
+
+
+def _end_with_parent() -> None:
+    """Have the system kill this process when its parent dies: nobody would stop it, and `--resume` runs another in its place."""
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
+    """Stop a process and whatever else is in its session."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -148,4 +188,4 @@ def _why(code: int | None, output: bytes, timeout: float) -> str:
     if code < 0:
         name = signal.Signals(-code).name if -code in {s.value for s in signal.Signals} else str(-code)
         return f"it was killed by {name}{said}"
-    return f"it ended with exit code {code}{said}"
+    return f"it ended with exit code {code} before it had done all{said}"

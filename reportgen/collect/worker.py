@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -47,6 +48,7 @@ PROGRESS = "progress"
 # How long a sustained benchmark runs unmeasured: before a configuration's first run, and before each later one.
 _HEAT_S, _HEAT_AGAIN_S = 2.0, 0.3
 _HEAT_CALLS = 8
+_FAILS = (Exception, SystemExit)  # a suite's code that calls sys.exit() has failed; Ctrl-C is no failure
 _OF_A_REGION = ("benchmark", "annotation", "params", "run")
 
 
@@ -104,9 +106,9 @@ def load(path: Path) -> tuple[ModuleType, list[Benchmark]]:
     except SuiteError:
         raise
     except SyntaxError as error:
-        raise SuiteError(f"line {error.lineno}: {error.msg}") from error
-    except Exception as error:
-        raise SuiteError(f"line {_line(error, path)}: {type(error).__name__}: {_one_line(error)}") from error
+        raise SuiteError(f"line {error.lineno or 1}: {error.msg}") from error
+    except _FAILS as error:
+        raise SuiteError(f"line {_line(error, path)}: {_said(error)}") from error
     found = suite.declared()
     names = [benchmark.name for benchmark in found]
     if not found:
@@ -122,7 +124,10 @@ def _line(error: BaseException, path: Path) -> int:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:400]
+    try:
+        return " ".join(str(error).split())[:400]
+    except Exception as fault:  # noqa: BLE001 - the error is the suite's own class
+        return f"it cannot be told ({type(fault).__name__})"
 
 
 def plan_of(path: Path, quick: bool) -> SuitePlan:
@@ -137,14 +142,21 @@ def _imported(path: Path) -> tuple[str, ...]:
     """Return the files below the suite's folder that it has imported, but not what is installed there."""
     folder = path.parent.resolve()
     loaded = {
-        Path(file).resolve() for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))
+        Path(file).resolve()
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and Path(file).is_absolute()  # torch.ops says `_ops.py`
     }
     mine = {file.relative_to(folder) for file in loaded if file.is_relative_to(folder) and file != path.resolve()}
     return tuple(sorted(file.as_posix() for file in mine if file.suffix == ".py" and "site-packages" not in file.parts))
 
 
 def _text(benchmark: Benchmark, name: str, value: Any) -> str:
-    text = canonical(value)
+    try:
+        text = canonical(value)
+        text.encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        fault = "a character that is not Unicode" if isinstance(error, UnicodeError) else f"no JSON value ({error})"
+        raise SuiteError(f"benchmark {benchmark.name}: the parameter '{name}' has {fault}; pass it as a text") from None
     if re.search(r" at 0x[0-9a-f]+>", text):
         raise SuiteError(
             f"benchmark {benchmark.name}: the parameter '{name}' is an object whose text is its address ({text[:80]}); "
@@ -206,9 +218,11 @@ class Session:
         self._entered: set[str] = set()  # the annotations of this run
         self._waited: dict[str, Any] = {}
         self._derived: set[str] = set()  # the derived metrics of this benchmark
+        self._born = os.getpid()
 
     def begin(self, annotation: str) -> None:
         """Begin a region, unless it is warming up or not selected."""
+        self._end_if_copy()
         if annotation in self._entered:
             raise SuiteError(
                 f"annotation '{annotation}' is entered twice in one run; give each region a name of its own"
@@ -222,6 +236,7 @@ class Session:
 
     def end(self, annotation: str, error: BaseException | None) -> None:
         """End a region and write its line; one that failed while warming up fails again when it is measured."""
+        self._end_if_copy()
         if self._measured:
             self._measured = False
             found = self.meter.stop()
@@ -270,10 +285,17 @@ class Session:
                 declared(**config)
             except SuiteError:
                 raise
-            except Exception as error:  # noqa: BLE001 - a configuration that fails is recorded, and the others stand
+            except _FAILS as error:
+                # A configuration that fails is recorded, and the others stand.
                 if run >= 0:
                     self._keep("", error, {})
+            self._end_if_copy()
             self._tally.add()
+
+    def _end_if_copy(self) -> None:
+        """End a child process that the suite has forked and that comes back to here: what is measured is measured once."""
+        if os.getpid() != self._born:
+            os._exit(0)
 
     def _heat(self, declared: Benchmark, config: suite.Config, seconds: float) -> None:
         """Run a configuration back to back, unmeasured, for so long."""
@@ -286,8 +308,9 @@ class Session:
                     declared(**config)
                 except SuiteError:
                     raise
-                except Exception:  # noqa: BLE001 - it is skipped or fails again when it is measured
+                except _FAILS:  # it is skipped or fails again when it is measured
                     return
+                self._end_if_copy()
             self.meter.wait()
 
     def _collect(self, scope: str, annotation: str) -> None:
@@ -298,10 +321,12 @@ class Session:
             if found.scope == scope:
                 line = self._line(annotation, "ok", "")
                 try:
-                    value = found()
+                    value = _returned(found())
                     several = value if isinstance(value, Mapping) else {found.name: value}
                     line["recorded"] = [_recorded(str(name), one, found.unit) for name, one in several.items()]
-                except Exception as error:  # noqa: BLE001 - a reading that fails is recorded, and the run stands
+                except SuiteError:
+                    raise
+                except _FAILS as error:  # a reading that fails is recorded, and the run stands
                     state, reason = _why(error)
                     line |= {"state": state, "reason": reason, "metric": found.name}
                 self.lines.append(line)
@@ -325,7 +350,7 @@ class Session:
         """Leave the backend's files and the lines; return the facts that the meter knows."""
         facts = self.meter.close()
         text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in self.lines)
-        write.write_file(self.folder / RUNS, text.encode("utf-8", "backslashreplace"))
+        write.write_file(self.folder / RUNS, text.encode("utf-8", "replace"))
         return facts
 
 
@@ -339,7 +364,14 @@ def _why(error: BaseException | None) -> tuple[str, str]:
 
 
 def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_one_line(error)}"
+    return f"{type(error).__name__}: {_one_line(error)}".removesuffix(": ")
+
+
+def _returned(value: Any) -> Any:
+    """Return what a suite's own function returned, unless it returned nothing."""
+    if value is None:
+        raise ValueError("it returned nothing; return a number")
+    return value
 
 
 def _recorded(metric: str, value: Any, unit: str) -> list[float | str]:
@@ -415,6 +447,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "start": begin,
         "end": end,
+        "lines": len(session.lines),
         "regions": sum("region" in line and line["state"] == "ok" for line in session.lines),
         "facts": facts,
         "before": before,
@@ -432,8 +465,8 @@ def _derive(job: Mapping[str, Any]) -> dict[str, Any]:
         known = {**one["params"], "annotation": one["annotation"], "time": one["time"]}
         arguments = {name: known[name] for name in inspect.signature(function).parameters if name in known}
         try:
-            values.append(["ok", *_recorded("", function(**arguments), "")[1:2]])
-        except Exception as error:  # noqa: BLE001 - one value that fails is recorded, and the others stand
+            values.append(["ok", *_recorded("", _returned(function(**arguments)), "")[1:2]])
+        except _FAILS as error:  # one value that fails is recorded, and the others stand
             values.append(["failed", _said(error)])
     return {"values": values}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import secrets
 import shutil
@@ -17,6 +18,7 @@ import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 
@@ -53,7 +55,7 @@ def write_file(path: str | Path, data: bytes | str | Iterable[bytes], *, durable
     try:
         with _told(path):
             file = open(temporary, "xb")  # noqa: SIM115 (the errors of `data` itself must not be taken for ours)
-        with file:
+        with _closed(file):
             for chunk in _chunks(path, data):
                 with _told(path):
                     file.write(chunk)
@@ -61,6 +63,7 @@ def write_file(path: str | Path, data: bytes | str | Iterable[bytes], *, durable
                 file.flush()
                 if durable:
                     os.fsync(file.fileno())
+                file.close()
         with _told(path):
             os.replace(temporary, target)
     except BaseException:
@@ -167,6 +170,28 @@ def scratch_folder() -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def scratch_file() -> Generator[BinaryIO]:
+    """Yield a file without a name that a child process may write to; it is gone at the end."""
+    with _told(tempfile.gettempdir()):
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the errors of the block are its own
+    with file:
+        yield file
+
+
+@contextmanager
+def held(folder: str | Path) -> Generator[None]:
+    """Make the folder `folder`, and hold it for this process alone until the block ends, or the process does.
+
+    Raises `UserError` while another process holds it. Where the system or the disk has no such locks it is not held.
+    """
+    descriptor = _hold(folder)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 class Tally:
     """A file that grows by one byte with each thing done: another process sees how far this one is by its size."""
 
@@ -246,6 +271,16 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
+@contextmanager
+def _closed(file: BinaryIO) -> Generator[None]:
+    """Close a file at the end; where the disk is full, closing complains once more, and has nothing to add."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.close()
+
+
 # Single steps
 
 
@@ -280,6 +315,37 @@ def _open_regular(path: str, flags: int) -> int:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is a folder" if stat.S_ISDIR(mode) else "is not a regular file")
     return descriptor
+
+
+def _hold(folder: str | Path) -> int:
+    while True:
+        make_folder(folder)
+        with _told(folder):
+            descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            _lock(descriptor, folder)
+            if _is_still(descriptor, folder):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # its last holder has removed it meanwhile
+
+
+def _lock(descriptor: int, folder: str | Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UserError(folder, "another process is at work in it", "wait until it has ended, or stop it") from None
+    except OSError:
+        return
+
+
+def _is_still(descriptor: int, folder: str | Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(folder))
+    except FileNotFoundError:
+        return False
 
 
 def _beside(target: Path) -> Path:

@@ -25,7 +25,8 @@ from reportgen.collect.plan import Selection, Step, SuitePlan
 from reportgen.collect.probe import Probe
 from reportgen.evidence import bundle, samples, tables, write
 from reportgen.evidence.bundle import START, BundleInfo, Formula, Status
-from reportgen.evidence.errors import UserError
+from reportgen.evidence.errors import ReadError, UserError
+from reportgen.evidence.samples import Samples
 from reportgen.workflow import conditions
 from reportgen.workflow import steps as step_results
 from reportgen.workflow.steps import DONE, KEPT
@@ -92,21 +93,24 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     formulas = _formulas(suite, plan)
     _check_params(suite, plan)
     todo = plans.steps(plan, asked.backends, asked.scenarios, asked.processes)
-    for step in todo:
-        scenarios.policy(step.scenario)
+    for name in (*plan.scenarios, *asked.scenarios):
+        scenarios.policy(name)
     partial = out / f"{write.PARTIAL}{plan.digest}"
     if partial.exists() and not asked.resume:
-        write.remove_folder(partial)
-    begun = _begin(partial)
-    for index, step in enumerate(todo):
-        _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
-    made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command)
-    for line in _without_baseline(plan, made.path):
-        progress.say(line)
-    if made.resumable:
-        _forget_failed(todo, partial)
-    else:
-        write.remove_folder(partial)
+        with write.held(partial):
+            write.remove_folder(partial)
+    with write.held(partial):
+        begun = _begin(partial)
+        for index, step in enumerate(todo):
+            _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
+        _check_unchanged(suite, plan, asked, todo, partial)
+        made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command)
+        for line in _without_baseline(plan, made.path):
+            progress.say(line)
+        if made.resumable:
+            _forget_failed(todo, partial)
+        else:
+            write.remove_folder(partial)
     return made
 
 
@@ -165,18 +169,31 @@ def _step(
 ) -> None:
     folder = partial / step.folder
     progress.step(*number, step.folder, _runs(plan, step))
-    if step_results.outcome(folder) is not None:
-        progress.say("whole already")
-        return
-    if folder.exists():
-        write.remove_folder(folder)
-    write.make_folder(folder)
     answer: dict[str, Any] = _never(step)
+    if not answer and step_results.outcome(folder) is not None:
+        if drive.did(folder, _job(step, suite, plan, asked)):
+            progress.say("whole already")
+            return
+        progress.say("the suite, or what is asked of it, is not what it was: measured again")
+    write.remove_folder(folder)
+    write.make_folder(folder)
     if not answer:
         answer = _measure(step, suite, plan, asked, folder, progress)
     if answer.get("state"):
         progress.say(f"{answer['state']}: {answer['reason']}")
     write.write_file(folder / DONE, json.dumps(answer))
+
+
+def _job(step: Step, suite: Path, plan: SuitePlan, asked: Asked) -> dict[str, Any]:
+    return drive.job_of(step, suite, plan, asked.select.annotation if asked.select else "", asked.order)
+
+
+def _check_unchanged(suite: Path, plan: SuitePlan, asked: Asked, todo: Sequence[Step], partial: Path) -> None:
+    """Hold every step against the suite as it is now, which is what the bundle will keep."""
+    measured = [step for step in todo if (partial / step.folder / drive.JOB).is_file()]
+    if not all(drive.did(partial / step.folder, _job(step, suite, plan, asked)) for step in measured):
+        mend = "the same command with --resume measures again what is of before the change"
+        raise UserError(suite, "it was changed while it was measured", mend)
 
 
 def _runs(plan: SuitePlan, step: Step) -> int:
@@ -231,7 +248,7 @@ def _bundle(
     begun: str,
     command: str,
 ) -> Collected:
-    read = [step_results.read(step, plan, partial / step.folder) for step in todo]
+    read = [_read(step, plan, partial / step.folder) for step in todo]
     frame = samples.concat([one.frame for one in read])
     if frame.empty:
         write.remove_folder(partial)
@@ -270,6 +287,18 @@ def _bundle(
     resumable = any(found.again for step in todo if (found := step_results.outcome(partial / step.folder)) is not None)
     bad = frame[~frame["state"].isin(["ok", "skipped"])].astype({"state": "object", "reason": "object"})
     return Collected(made, info.id, counts, dict(bad.groupby("state")["reason"].first()), resumable)
+
+
+def _read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
+    """Read what a step left; where that is damaged it costs this step alone, which `--resume` measures again."""
+    try:
+        return step_results.read(step, plan, folder)
+    except (ReadError, FileNotFoundError) as error:
+        what = error.what if isinstance(error, ReadError) else f"{Path(error.filename).name} is not there"
+        write.write_file(
+            folder / DONE, json.dumps({"state": "dropped", "reason": f"what it left cannot be read: {what}"})
+        )
+        return step_results.read(step, plan, folder)
 
 
 def _without_baseline(plan: SuitePlan, made: Path) -> list[str]:
@@ -316,7 +345,11 @@ def _own_functions(
                 one = {"benchmark": name, "metric": metric, "annotation": row["annotation"], "params": known}
                 asked.append({**one, "time": row["value"] / 1e9})
                 rows.append((index, metric, unit))
-    values = drive.derive(suite, asked, 600.0)
+    values: list[tuple[str, float | str]]
+    try:
+        values = drive.derive(suite, asked, 600.0)
+    except StepFailed as error:
+        values = [("failed", f"the suite's own functions could not be evaluated: {error}")] * len(asked)
     path = partial / "derived.jsonl"
     lines = [{**one, "state": s, "value": v} for one, (s, v) in zip(asked, values, strict=True)]
     write.write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))

@@ -16,6 +16,7 @@ from reportgen.collect import drive, ncu, torch_profiler, worker
 from reportgen.collect import plan as plans
 from reportgen.collect.plan import Step, SuitePlan
 from reportgen.evidence import samples, tables
+from reportgen.evidence.errors import ReadError
 from reportgen.evidence.samples import PARAM, Samples
 from reportgen.readers import cupti_activity, ncu_rep, runs, torch_trace
 
@@ -46,11 +47,11 @@ class Outcome:
 
 
 def outcome(folder: Path) -> Outcome | None:
-    """Return how the step in `folder` ended, None if it has not."""
-    path = folder / DONE
-    if not path.is_file():
+    """Return how the step in `folder` ended, None if it has not or what says so is damaged."""
+    try:
+        whole = dict(json.loads((folder / DONE).read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
         return None
-    whole = json.loads(path.read_bytes())
     return Outcome(whole.get("state", ""), whole.get("reason", ""), whole)
 
 
@@ -64,9 +65,13 @@ def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
         planned = [{**line, "state": ended.state, "reason": ended.reason} for line in _planned(step, plan)]
         return Samples(_with_step(_absent(planned, place, step), step))
     lines = runs.lines(folder / runs.RUNS)
+    if len(lines) != (count := ended.answer.get("lines", len(lines))):
+        raise ReadError(folder / runs.RUNS, f"it holds {len(lines)} lines of {count}", "collect again")
     found = _measured(step, folder, source, ended, lines)
     frames = [found.frame]
     if step.backend != "cupti":
+        if len(found.frame) and _CARRIED not in found.frame.columns:
+            raise ReadError(folder, "the profiler's file holds none of the suite's regions", "collect again")
         rows = list(runs.recorded(lines, source))
         absent = [line for line in lines if "region" in line and line["state"] != "ok"]
         regions = _regions(found.frame)
@@ -115,18 +120,17 @@ def _regions(frame: pd.DataFrame) -> pd.Series[Any]:
     names = [name for name in frame.columns if name.startswith(PARAM) and name != _CARRIED]
     places = frame[[_CARRIED, "annotation", "run", *names] if len(frame) else []].astype("object")
     rows = list(places.itertuples(index=False, name=None))
-    known = {
-        row: _region(
-            {
-                "benchmark": json.loads(row[0]),
-                "annotation": row[1],
-                "run": int(row[2]),
-                "params": dict(zip([name.removeprefix(PARAM) for name in names], row[3:], strict=True)),
-            }
-        )
-        for row in dict.fromkeys(rows)
-    }
+    known = {row: _region_of(names, row) for row in dict.fromkeys(rows)}
     return pd.Series([known[row] for row in rows], index=places.index if rows else None, dtype="object")
+
+
+def _region_of(names: Sequence[str], row: Sequence[Any]) -> str:
+    """Return the region of one row's place; nothing for a row that is of no region of ours."""
+    benchmark, annotation, run, *values = row
+    if not benchmark:
+        return ""
+    params = dict(zip([name.removeprefix(PARAM) for name in names], values, strict=True))
+    return _region({"benchmark": json.loads(benchmark), "annotation": annotation, "run": int(run), "params": params})
 
 
 def _unseen(lines: Iterable[Mapping[str, Any]], seen: set[str], reason: str) -> Iterator[dict[str, Any]]:

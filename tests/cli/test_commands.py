@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from reportgen.cli import import_
+from reportgen.cli.guard import Stopped
 from reportgen.evidence import provenance, samples
 from reportgen.evidence.bundle import BundleInfo, create
 from reportgen.evidence.errors import UserError
@@ -262,3 +263,18 @@ def test_a_user_error_ends_any_command_in_one_line(run: Run, monkeypatch: pytest
     ran = run("import", "a.ncu-rep", "--out", tmp_path)
 
     assert (ran.code, ran.out, ran.err) == (2, "", "reportgen: error: a.ncu-rep: is empty; copy it again\n")
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (Stopped(15), 143)])
+def test_a_collection_that_is_stopped_says_once_how_to_go_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stop: BaseException, code: int
+) -> None:
+    def stopped(*_: object) -> None:
+        raise stop
+
+    monkeypatch.setattr("reportgen.workflow.collection.collect", stopped)
+
+    ran = run("collect", "mine.py", "--out", tmp_path)
+
+    assert ran.code == code
+    assert ran.err == "reportgen: stopped; what is whole stays, and the same command with --resume goes on\n"

@@ -111,6 +111,21 @@ def test_what_the_machine_lacks_stops_a_collection_before_anything_is_written(
         ("x = 1\n", "declares no benchmark"),
         ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
         ("\n\n1 / 0\n", "line 3: ZeroDivisionError"),
+        ("import sys\n\nsys.exit(0)\n", "line 3: SystemExit: 0"),
+        ("x = 1\0\n", "line 1: source code string cannot contain null bytes"),
+        ("class E(Exception):\n    def __str__(self): raise self\nraise E\n", "line 3: E: it cannot be told"),
+        (
+            "from reportgen.suite import benchmark\n@benchmark(configs=[float('nan')])\ndef f(n): ...\n",
+            "benchmark f: the parameter 'n' has no JSON value",
+        ),
+        (
+            "from reportgen.suite import benchmark\n@benchmark(configs=[{'n': {1: 2, 'a': 3}}])\ndef f(n): ...\n",
+            "benchmark f: the parameter 'n' has no JSON value",
+        ),
+        (
+            "from reportgen.suite import benchmark\n@benchmark(configs=['\\ud800'])\ndef f(n): ...\n",
+            "the parameter 'n' has a character that is not Unicode",
+        ),
         (
             "from reportgen.suite import benchmark\n" + "@benchmark(configs=[1])\ndef f(n): ...\n" * 2,
             "two benchmarks are called 'f'",

@@ -119,6 +119,12 @@ def test_configurations_come_in_three_forms() -> None:
         ({"configs": [(1, 2)], "quick": [1]}, "more values than parameters"),
         ({"quick": [{"m": 1}]}, "does not fit"),
         ({"runs": 0}, "runs is 0; give a whole number from 1 on"),
+        ({"metrics": [5]}, "metrics holds 5; give a text"),
+        ({"scenarios": [None]}, "scenarios holds None; give a text"),
+        ({"title": 5}, "title holds 5; give a text"),
+        ({"normalize_against": 5}, "normalize_against holds 5; give a text"),
+        ({"derive": {5: "n"}}, "derive holds 5; give a text"),
+        ({"derive": {" ": "n"}}, "has no name; give it one"),
         ({"runs": 2.5}, "runs is 2.5; give a whole number"),
         ({"runs": True}, "runs is True; give a whole number"),
         ({"runs": lambda n: n - 1}, "runs is 0"),
@@ -317,7 +323,7 @@ def test_an_error_of_the_suite_itself_is_not_swallowed(listener: Listener) -> No
         raise SuiteError("mine")
 
 
-@pytest.mark.parametrize("name", ["", "a|b"])
+@pytest.mark.parametrize("name", ["", " ", "a|b", "\ud800"])
 def test_a_name_that_breaks_the_grammar_is_refused(name: str) -> None:
     with pytest.raises(SuiteError, match="without"):
         annotate(name)

@@ -163,6 +163,14 @@ class TestWriteFile:
         assert str(tmp_path / "file") in caught.value.line
         assert tree(tmp_path) == []
 
+    def test_closing_complains_of_a_full_disk_no_second_time(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("builtins.open", lambda *_: Path("/dev/full").open("wb"))  # noqa: SIM115
+        with pytest.raises(EnvironmentLacks, match="no space is left") as caught:
+            write.write_file(tmp_path / "file", b"x")
+        assert str(tmp_path / "file") in caught.value.line
+
     def test_text_that_is_not_unicode_is_told(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="character 1 of the text is not Unicode"):
             write.write_file(tmp_path / "file", "a\ud800")
@@ -424,3 +432,38 @@ class TestWhatAFailureLeaves:
         (tmp_path / "loop").symlink_to("loop")
         with pytest.raises(UserError, match=rf"{said}.*; choose (another|a) folder"):
             write.write_file(tmp_path / place / "file", b"")
+
+
+class TestHeld:
+    def test_a_folder_is_held_by_one_at_a_time(self, tmp_path: Path) -> None:
+        folder = tmp_path / "deep" / "folder"
+        with write.held(folder):
+            assert folder.is_dir()
+            with pytest.raises(UserError, match="another process is at work in it"), write.held(folder):
+                pass
+        with write.held(folder):
+            pass
+
+    def test_it_may_be_removed_meanwhile_and_what_its_block_raises_is_its_own(self, tmp_path: Path) -> None:
+        folder = tmp_path / "folder"
+        with write.held(folder):
+            write.remove_folder(folder)
+        assert tree(tmp_path) == []
+        with pytest.raises(FileNotFoundError), write.held(folder):
+            (folder / "none").read_bytes()
+
+    def test_a_folder_whose_last_holder_removed_it_is_made_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, lock = tmp_path / "folder", write._lock
+        seen: list[int] = []
+
+        def late(descriptor: int, path: Path) -> None:
+            seen.append(descriptor)
+            if len(seen) == 1:
+                write.remove_folder(path)
+            lock(descriptor, path)
+
+        monkeypatch.setattr(write, "_lock", late)
+        with write.held(folder):
+            assert folder.is_dir()

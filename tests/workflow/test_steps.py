@@ -15,6 +15,7 @@ from reportgen.analysis import combine
 from reportgen.collect import drive, ncu, torch_profiler
 from reportgen.collect.plan import PlannedBenchmark, PlannedConfig, Step, SuitePlan
 from reportgen.evidence import samples
+from reportgen.evidence.errors import ReadError
 from reportgen.readers import cupti_activity, runs, torch_trace
 from reportgen.workflow import steps
 
@@ -282,3 +283,23 @@ def test_what_is_kept_of_a_step_is_what_its_backends_leave() -> None:
     assert {runs.RUNS, ncu.REPORT, cupti_activity.ACTIVITY, torch_profiler.TRACE, drive.LOG, drive.COMMAND} <= set(
         steps.KEPT
     )
+
+
+def test_a_report_that_holds_no_region_of_the_suite_is_not_taken_for_what_was_measured(probe: Path) -> None:
+    shutil.copyfile(PROBE.parent / "thread.ncu-rep", probe / ncu.REPORT)
+    with pytest.raises(ReadError, match="none of the suite's regions"):
+        steps.read(NCU, plan(bench()), probe)
+
+
+def test_a_launch_outside_of_every_region_is_of_none() -> None:
+    data = {"param:benchmark": ["", '"cases"'], "param:n": ["", "1"], "annotation": ["", "a"], "run": [pd.NA, 0]}
+    frame = samples.make({**data, "metric": TIME, "value": [1.0, 1.0], "state": "ok", "source": "x"}, 2)
+
+    assert list(steps._regions(frame)) == ["", json.dumps(["cases", "a", 0, [["n", "1"]]])]
+
+
+def test_a_file_that_lacks_lines_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / runs.RUNS).write_bytes(b"")
+    done(tmp_path, lines=2, facts={})
+    with pytest.raises(ReadError, match="it holds 0 lines of 2"):
+        steps.read(TORCH, plan(bench()), tmp_path)
