@@ -68,3 +68,13 @@ def test_selecting_and_repeating_measure_that_much(tmp_path: Path) -> None:
     assert set(samples["annotation"]) == {"fp16"}
     assert set(samples["param:n"]) == {"128"}
     assert set(zip(samples["process"], samples["run"], strict=True)) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def test_the_example_of_the_guide_is_measured_as_it_stands(tmp_path: Path) -> None:
+    guide = (SUITES.parent / "docs" / "suites.md").read_text()
+    (tmp_path / "mine.py").write_text(guide.split("```python\n", 1)[1].split("```", 1)[0])
+    ran = run("collect", "mine.py", "--backend", "torch", "--quick", "--out", "bundles", "--json", folder=tmp_path)
+
+    assert ran.returncode == 0, ran.stderr
+    (made,) = json.loads(ran.stdout)["bundles"]
+    assert set(made["states"]) == {"ok"}

@@ -36,10 +36,15 @@ class StepFailed(Exception):
     """A child process that ended badly: what happened, in one line."""
 
 
-def plan(suite: Path, quick: bool) -> SuitePlan:
-    """Have a child load the suite and return its plan; raises `UserError` that names the file, the place and the mend."""
+def check(suite: Path) -> None:
+    """Raise `UserError` unless there is a suite at this path."""
     if not suite.is_file():
         raise UserError(suite, "there is no such suite", "check the path")
+
+
+def plan(suite: Path, quick: bool) -> SuitePlan:
+    """Have a child load the suite and return its plan; raises `UserError` that names the file, the place and the mend."""
+    check(suite)
     with write.scratch_folder() as folder:
         job = {"mode": "plan", "suite": str(suite.absolute()), "quick": quick, "folder": str(folder)}
         try:
@@ -82,6 +87,7 @@ def job_of(step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str
         "backend": step.backend,
         "scenario": step.scenario,
         "process": step.process,
+        "repetition": step.repetition,
         "mode_of_ncu": asdict(step.mode),
         "annotation": annotation,
         "order": order,

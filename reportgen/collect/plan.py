@@ -111,6 +111,7 @@ class Step:
     scenario: str
     process: int
     mode: Mode = Mode()
+    repetition: int = 0  # of this mode; a benchmark is measured in as many as it asks for
 
     @property
     def folder(self) -> str:
@@ -118,22 +119,18 @@ class Step:
         return f"{self.backend}/{self.scenario}/{self.process}"
 
 
-def steps(
-    plan: SuitePlan, backends: Sequence[str], scenarios: Sequence[str], processes: int | None
-) -> tuple[Step, ...]:
+def steps(plan: SuitePlan, backends: Sequence[str], scenarios: Sequence[str]) -> tuple[Step, ...]:
     """Return the steps of a collection, backend by backend; processes take turns with scenarios, so that drift hits all.
 
     Benchmarks that need ncu set otherwise have processes of their own, numbered after the others.
     """
     found: list[Step] = []
     for backend in backends:
-        asked = [b.processes for b in plan.benchmarks if b.processes is not None]
-        count = processes or max(asked, default=PROCESSES[backend])
+        count = max(b.processes or PROCESSES[backend] for b in plan.benchmarks)
         named = (ONLY_SCENARIO[backend],) if backend in ONLY_SCENARIO else scenarios or plan.scenarios
         modes = tuple(dict.fromkeys(b.mode for b in plan.benchmarks)) if backend == "ncu" else (Mode(),)
         for index, mode in enumerate(modes):
-            numbers = range(index * count, (index + 1) * count)
-            made = [Step(backend, scenario, p, mode) for p in numbers for scenario in named]
+            made = [Step(backend, scenario, index * count + p, mode, p) for p in range(count) for scenario in named]
             found += [step for step in made if any(measures(bench, step) for bench in plan.benchmarks)]
     return tuple(found)
 
@@ -189,13 +186,21 @@ def parse_selection(text: str) -> Selection:
 
 
 def measures(bench: PlannedBenchmark, step: Step) -> bool:
-    """Tell whether a step measures a benchmark: the benchmark asks for its scenario, and ncu is set as it needs."""
+    """Tell whether a step measures a benchmark: it asks for the scenario and so many processes, and ncu is set as it needs."""
+    if step.repetition >= (bench.processes or PROCESSES.get(step.backend, 1)):
+        return False
     if step.backend in ONLY_SCENARIO:
         return True
     return step.scenario in bench.scenarios and (step.backend != "ncu" or step.mode == bench.mode)
 
 
-def narrow(plan: SuitePlan, selection: Selection | None, runs: int | None, scenarios: Iterable[str]) -> SuitePlan:
+def narrow(
+    plan: SuitePlan,
+    selection: Selection | None,
+    runs: int | None,
+    scenarios: Iterable[str],
+    processes: int | None = None,
+) -> SuitePlan:
     """Return the part of a plan that is asked for; raises `UserError` when nothing is left."""
     wanted = tuple(scenarios)
     kept = []
@@ -206,7 +211,8 @@ def narrow(plan: SuitePlan, selection: Selection | None, runs: int | None, scena
             if selection is None or selection.takes(bench.name, one.params)
         )
         if configs:
-            kept.append(replace(bench, configs=configs, scenarios=wanted or bench.scenarios))
+            chosen = processes or bench.processes
+            kept.append(replace(bench, configs=configs, scenarios=wanted or bench.scenarios, processes=chosen))
     if not kept:
         names = ", ".join(b.name for b in plan.benchmarks)
         raise UserError(plan.suite, "--select leaves nothing to measure", f"its benchmarks are {names}")

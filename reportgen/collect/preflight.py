@@ -23,4 +23,5 @@ def check(backends: Sequence[str], probe: Probe | None = None) -> None:
             found = doctor.check(name, machine)
             if found.state == "lacking":
                 what = f"the backend '{backend}' cannot measure here: {name}: {found.found}"
-                raise EnvironmentLacks(None, what, found.mend)
+                other = "" if backend == "torch" or "--backend torch" in found.mend else "; or use --backend torch"
+                raise EnvironmentLacks(None, what, f"{found.mend}{other}")

@@ -427,7 +427,8 @@ def meter_for(backend: str, folder: Path, scenario: str) -> Meter:
 def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     path, folder = Path(job["suite"]), Path(job["folder"])
     plan = from_json(job["plan"])
-    step = Step(job["backend"], job["scenario"], job["process"], mode_from_json(job["mode_of_ncu"]))
+    mode = mode_from_json(job["mode_of_ncu"])
+    step = Step(job["backend"], job["scenario"], job["process"], mode, job["repetition"])
     _, found = load(path)
     by_name = {benchmark.name: benchmark for benchmark in found}
     sensors = Sensors()

@@ -89,7 +89,7 @@ class _Builder:
             gpu=visible(str(self._fact("gpu.name") or "GPU not recorded")),
             lead=self._lead(),
             chips=self._chips(),
-            findings=findings.find([(s.group, s.id) for s in self.shown], limits is not None),
+            findings=findings.find([(s.group, s.id) for s in self.shown], limits is not None, apart=_apart(info.plan)),
             cautions=cautions.of_bundle(self.groups, self.samples, self.losses, self.provenance),
             sections=sections,
             limits=limits,
@@ -436,6 +436,13 @@ def _as_planned(found: Sequence[Group], plan: Mapping[str, Any]) -> tuple[Group,
             ),
         )
     )
+
+
+def _apart(plan: Mapping[str, Any]) -> set[str]:
+    """Return the benchmarks whose suite sets their annotations against none of them: they do different work."""
+    planned = plan.get("benchmarks")
+    found = [bench for bench in planned if isinstance(bench, dict)] if isinstance(planned, list) else []
+    return {str(bench.get("name")) for bench in found if bench.get("normalize_against") == ""}
 
 
 def _scrubbed(frame: pd.DataFrame) -> pd.DataFrame:

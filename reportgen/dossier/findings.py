@@ -7,7 +7,7 @@ evidence is not there. `weigh` orders the findings, strongest first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reportgen.analysis import bottleneck, groups, statistics
@@ -35,9 +35,12 @@ class Weighed:
 Rule = Callable[[Group, str], Iterator[Weighed]]
 
 
-def find(all_groups: Iterable[tuple[Group, str]], why: bool = True, most: int = MOST) -> tuple[Finding, ...]:
+def find(
+    all_groups: Iterable[tuple[Group, str]], why: bool = True, most: int = MOST, apart: Collection[str] = ()
+) -> tuple[Finding, ...]:
     """Return the `most` strongest findings over groups, each given with the id of the block that shows it.
 
+    The annotations of a benchmark in `apart` do different work, and none is said to be faster than another.
     What limits a kernel is shown in a block of its own, `<id>-why`, when the dossier has that part (`why`).
     """
     together = list(all_groups)
@@ -45,6 +48,7 @@ def find(all_groups: Iterable[tuple[Group, str]], why: bool = True, most: int = 
         replace(w, finding=replace(w.finding, sentence=(*_of(group, [g for g, _ in together]), *w.finding.sentence)))
         for group, target in together
         for rule in RULES
+        if rule is not fastest or group.benchmark not in apart
         for w in rule(group, target)
     ]
     ordered = sorted(enumerate(found), key=lambda item: (-item[1].weight, item[0]))
@@ -95,7 +99,8 @@ def _tick(group: Group) -> float:
 
 
 def _speed(case: Case, group: Group) -> Sentence:
-    row = next((found for name in group.derived if (found := case.get(name)) is not None), None)
+    rates = [found for name in group.derived if (found := case.get(name)) is not None and found.unit.endswith("/s")]
+    row = rates[0] if rates else None
     if row is None or ":" in row.metric:
         return ()
     return (" and reaches ", figure(row.mean, row.unit, row.source(), spread=row.half))

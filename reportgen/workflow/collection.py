@@ -88,11 +88,12 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     Raises `UserError` for a suite or a wish that is wrong, `EnvironmentLacks` for what this machine has not.
     """
     _check_backends(asked.backends)
+    drive.check(suite)
     preflight.check(asked.backends)
-    plan = plans.narrow(drive.plan(suite, asked.quick), asked.select, asked.runs, asked.scenarios)
+    plan = plans.narrow(drive.plan(suite, asked.quick), asked.select, asked.runs, asked.scenarios, asked.processes)
     formulas = _formulas(suite, plan)
     _check_params(suite, plan)
-    todo = plans.steps(plan, asked.backends, asked.scenarios, asked.processes)
+    todo = plans.steps(plan, asked.backends, asked.scenarios)
     for name in (*plan.scenarios, *asked.scenarios):
         scenarios.policy(name)
     partial = out / f"{write.PARTIAL}{plan.digest}"

@@ -100,8 +100,10 @@ def test_what_the_machine_lacks_stops_a_collection_before_anything_is_written(
 
     monkeypatch.setattr(preflight, "check", lacking)
     with pytest.raises(EnvironmentLacks, match="no GPU"):
-        collect(tmp_path / "none.py", tmp_path / "out", Asked(("ncu",)), Said())
+        collect(Path(__file__), tmp_path / "out", Asked(("ncu",)), Said())
     assert not (tmp_path / "out").exists()
+    with pytest.raises(UserError, match="no such suite"):
+        collect(tmp_path / "none.py", tmp_path / "out", Asked(("ncu",)), Said())
 
 
 @pytest.mark.parametrize(
@@ -170,12 +172,28 @@ def test_steps_take_turns_over_scenarios(tmp_path: Path) -> None:
     )
     plan = drive.plan(path, quick=False)
 
-    found = plans.steps(plan, ["cupti", "torch"], [], None)
+    found = plans.steps(plan, ["cupti", "torch"], [])
 
     assert [s.folder for s in found] == [
         *("cupti/a/0", "cupti/b/0", "cupti/a/1", "cupti/b/1", "cupti/a/2", "cupti/b/2"),
         "torch/continuous/0",
     ]
+
+
+def test_each_benchmark_has_as_many_processes_as_it_asks_for(tmp_path: Path) -> None:
+    path = tmp_path / "small.py"
+    path.write_text(
+        "from reportgen.suite import benchmark\n@benchmark(configs=[1])\ndef f(n): ...\n"
+        "@benchmark(configs=[1], processes=1)\ndef g(n): ...\n@benchmark(configs=[1], processes=5)\ndef h(n): ...\n"
+    )
+    plan = drive.plan(path, quick=False)
+
+    def measured(narrowed: plans.SuitePlan) -> dict[str, int]:
+        found = plans.steps(narrowed, ["cupti"], [])
+        return {b.name: sum(plans.measures(b, step) for step in found) for b in narrowed.benchmarks}
+
+    assert measured(plan) == {"f": 3, "g": 1, "h": 5}
+    assert measured(plans.narrow(plan, None, None, (), 2)) == {"f": 2, "g": 2, "h": 2}
 
 
 @pytest.mark.parametrize(

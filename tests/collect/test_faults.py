@@ -333,7 +333,7 @@ def test_a_module_whose_file_is_no_path_is_not_of_the_suite(suite: Path, monkeyp
 
 def test_a_step_that_was_done_is_told_from_others(suite: Path, tmp_path: Path) -> None:
     plan = drive.plan(suite, quick=False)
-    (step, *_) = plans.steps(plan, ["torch"], [], None)
+    (step, *_) = plans.steps(plan, ["torch"], [])
     job = drive.job_of(step, suite, plan, "", "rounds")
     (tmp_path / drive.JOB).write_text(json.dumps({**job, "folder": "elsewhere"}))
 
