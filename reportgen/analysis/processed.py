@@ -335,9 +335,13 @@ def _derive(
     out["metric"], out["unit"], out["state"], out["reason"] = formula.metric, formula.unit, "ok", ""
     out["geometric"] = expression.paired
     out["value"] = [value for value, _ in results]
-    bad = [reason != "" for _, reason in results]
-    out.loc[bad, "state"] = "dropped"
-    out.loc[bad, "reason"] = [reason for _, reason in results if reason]
+    untimed = (metric.isin(derive.TIMES) & (measured["state"] != "ok")).to_numpy()
+    told = dict(
+        zip(number[untimed].tolist(), measured.loc[untimed, ["state", "reason"]].to_numpy().tolist(), strict=True)
+    )
+    for row, (_, reason) in enumerate(results):
+        if reason:  # a region that failed or was skipped says why itself
+            out.loc[row, ["state", "reason"]] = told.get(row, ["dropped", reason])
     return out[speaks].reset_index(drop=True)
 
 

@@ -174,7 +174,7 @@ def test_the_word_time_is_the_kernels_time_and_never_a_parameter() -> None:
 def test_a_failed_run_is_in_no_derived_mean() -> None:
     got = only(processed.table(table(runs({TIME: [1000.0, "boom", 1000.0]}, n=8)), [TFLOPS]), Metric="TFLOP/s")
     assert got["NumRuns"] == 2
-    assert got["Reason"].startswith("1 of 3 runs dropped: the formula needs time")
+    assert got["Reason"].startswith("1 of 3 runs failed: boom")
 
 
 @pytest.mark.parametrize("name", ["Metric", "AvgValue", "Annotation", "Row", "Scenario", "GPU"])
@@ -393,7 +393,7 @@ def test_failed_runs_are_in_no_highest() -> None:
     rows = [*runs({TIME: ["boom"]}, size=100, annotation="a"), *runs({TIME: [10.0]}, size=100, annotation="b")]
     got = processed.table(table(rows), [RATE, SHARE])
     assert only(got, Metric="share", Annotation="b")["AvgValue"] == 100.0
-    assert only(got, Metric="share", Annotation="a")["State"] == "dropped"
+    assert only(got, Metric="share", Annotation="a")["State"] == "failed"
 
 
 RATED = Formula("share of the rated", "100 * size / time / rated_bandwidth", "%")
@@ -605,3 +605,12 @@ def test_the_table_of_constants_spread_again_is_the_same(real: pd.DataFrame) -> 
     want = processed.table(real)
     key = ["Annotation", "n", "Metric"]
     pd.testing.assert_frame_equal(again.sort_values(key, ignore_index=True), want.sort_values(key, ignore_index=True))
+
+
+def test_a_derived_metric_of_a_region_that_was_skipped_says_why_the_region_was() -> None:
+    rows = runs({TIME: ["no fp8 here"] * 2}, n=8)
+    for row in rows:
+        row["state"] = "skipped"
+    got = only(processed.table(table(rows), [TFLOPS]), Metric="TFLOP/s")
+
+    assert (got["State"], got["Reason"]) == ("skipped", "no fp8 here")
