@@ -14,9 +14,9 @@ EXIT_CODES = """\
 \b
 Exit codes:
   0    fine
-  1    it looked and found something: a partial import, a verification that differs
+  1    it looked and found something: a part that failed, a partial import, a verification that differs
   2    wrong use or unreadable input
-  3    the machine lacks something: a package, a library, disk space
+  3    the machine lacks something: a GPU, ncu, a permission, a package, a library, disk space
   130  stopped by Ctrl-C
 """
 
@@ -73,18 +73,16 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     name="reportgen",
+    help=(
+        "Turn GPU profiling evidence into dossiers that people may believe.\n\n"
+        "\b\nExample:\n  reportgen import matmul.ncu-rep --out bundles\n  reportgen render bundles/matmul/* --out dossier"
+    ),
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="reportgen", message="%(prog)s %(version)s")
 def group() -> None:
-    r"""Turn GPU profiling evidence into dossiers that people may believe.
-
-    \b
-    Example:
-      reportgen import matmul.ncu-rep --out bundles
-      reportgen render bundles/matmul/* --out dossier
-    """
+    """Turn GPU profiling evidence into dossiers that people may believe."""
 
 
 def example(*lines: str) -> str:
