@@ -105,9 +105,7 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
         for index, step in enumerate(todo):
             _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
         _check_unchanged(suite, plan, asked, todo, partial)
-        made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command)
-        for line in _without_baseline(plan, made.path):
-            progress.say(line)
+        made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command, progress)
         if made.resumable:
             _forget_failed(todo, partial)
         else:
@@ -248,6 +246,7 @@ def _bundle(
     partial: Path,
     begun: str,
     command: str,
+    progress: Progress,
 ) -> Collected:
     read = [_read(step, plan, partial / step.folder) for step in todo]
     frame = samples.concat([one.frame for one in read])
@@ -257,6 +256,8 @@ def _bundle(
             suite, "no region was reached", "check the annotation's name in --select, and that the suite has one"
         )
     frame["suite"] = samples.constant_text(plan.suite, len(frame))
+    for line in _without_baseline(plan, frame):
+        progress.say(line)
     recorded, own = _own_functions(suite, plan, frame, partial)
     frame = samples.concat([frame, recorded]) if len(recorded) else frame
     told = {key: value for one in reversed(read) for key, value in one.facts.items()}
@@ -302,14 +303,15 @@ def _read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
         return step_results.read(step, plan, folder)
 
 
-def _without_baseline(plan: SuitePlan, made: Path) -> list[str]:
-    """Return a line for each benchmark whose `normalize_against` names no region that it has."""
-    frame = bundle.open_bundle(made).samples()
-    found = set(zip(frame["benchmark"].astype("object"), frame["annotation"].astype("object"), strict=True))
+def _without_baseline(plan: SuitePlan, frame: pd.DataFrame) -> list[str]:
+    """Return a line for each benchmark that ran and whose `normalize_against` names no region that it has."""
+    regions = frame.loc[(frame["annotation"] != "").to_numpy(), ["benchmark", "annotation"]].astype("object")
+    found = set(regions.itertuples(index=False, name=None))
+    ran = {benchmark for benchmark, _ in found}
     return [
         f"benchmark {b.name}: normalize_against names '{b.normalize_against}', and there is no such annotation"
         for b in plan.benchmarks
-        if b.normalize_against and (b.name, b.normalize_against) not in found
+        if b.normalize_against and b.name in ran and (b.name, b.normalize_against) not in found
     ]
 
 

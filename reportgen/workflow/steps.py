@@ -29,7 +29,6 @@ MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME
 NO_KERNEL = "ncu profiled no kernel in this region: copies and fills, which CUPTI sees, are none to it"
 NOTHING = {"ncu": NO_KERNEL, "torch": "torch.profiler saw no operator in this region"}
 _CARRIED = f"{PARAM}benchmark"
-_REGION = ("benchmark", "annotation", "params", "run")
 
 
 @dataclass(frozen=True, slots=True)
