@@ -96,6 +96,12 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     todo = plans.steps(plan, asked.backends, asked.scenarios)
     for name in (*plan.scenarios, *asked.scenarios):
         scenarios.policy(name)
+    for backend in asked.backends:
+        only = plans.ONLY_SCENARIO.get(backend, "")
+        if only and asked.scenarios and only not in asked.scenarios:
+            raise UserError(
+                None, f"the backend '{backend}' measures the scenario '{only}' alone", f"use --scenario {only}"
+            )
     partial = out / f"{write.PARTIAL}{plan.digest}"
     if partial.exists() and not asked.resume:
         with write.held(partial):

@@ -215,3 +215,19 @@ def test_a_selection_takes_what_it_names(
 def test_a_selection_that_cannot_be_read_says_where() -> None:
     with pytest.raises(UserError, match="at 'n'"):
         plans.parse_selection("f,n")
+
+
+@needs_torch
+def test_a_scenario_that_torch_cannot_keep_is_refused(suite: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'torch' measures the scenario 'continuous' alone"):
+        collect(suite, tmp_path / "out", Asked(("torch",), ("default",), quick=True), Said())
+    assert not (tmp_path / "out").exists()
+
+
+@needs_torch
+def test_a_baseline_that_no_region_has_is_told(suite: Path, tmp_path: Path) -> None:
+    suite.write_text(SUITE.replace("runs=3", "runs=3, normalize_against='fp31'"))
+    said = Said()
+    collect(suite, tmp_path / "out", Asked(("torch",), quick=True), said)
+
+    assert "benchmark matmul: normalize_against names 'fp31', and there is no such annotation" in said.lines
