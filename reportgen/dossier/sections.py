@@ -1,0 +1,155 @@
+"""The sections of a dossier: one for each benchmark, with a block for each backend and scenario."""
+
+from __future__ import annotations
+
+import math
+
+from reportgen.analysis import groups
+from reportgen.analysis.derive import TIME
+from reportgen.analysis.groups import Group
+from reportgen.dossier import charts, tables, words
+from reportgen.dossier.charts import Advantage
+from reportgen.dossier.gathered import MOST_RANKED, Gathered, Shown, capital, heading, processed_name, scenario
+from reportgen.dossier.model import Block, Chart, Section, Sentence
+from reportgen.dossier.text import count, listed, plural, say, shorten, visible
+from reportgen.evidence.bundle import slug
+
+
+def section(of: Gathered, benchmark: str) -> Section:
+    """Make the section of one benchmark."""
+    shown = [s for s in of.shown if s.group.benchmark == benchmark]
+    note = ""
+    if len(shown) > 1:
+        note = "These stand side by side and are not computed into each other: backends, workloads and scenarios define their values differently."
+    first = shown[0].group
+    lead = say(
+        "{n} {word}: {names}{axis}.",
+        n=count(len(first.annotations), f"count(annotations of {benchmark})"),
+        word=plural(len(first.annotations), "annotation"),
+        names=listed(shorten(a, 40).text for a in first.annotations[:6])
+        + (" and others" if len(first.annotations) > 6 else ""),
+        axis=f", over {visible(first.axis)}" if first.axis else "",
+    )
+    return Section(f"b-{slug(benchmark)}", visible(benchmark), lead, tuple(_block(of, s) for s in shown), note)
+
+
+def _block(of: Gathered, shown: Shown) -> Block:
+    group = shown.group
+    if not group.measured:
+        state, reason = group.why_not
+        return Block(shown.id, heading(group), (f"Not measured ({state}): {visible(reason)}.",), (), ())
+    made = [*_main_charts(of, shown), *_speedup_chart(of, shown), *_bytes_chart(of, shown)]
+    table = tables.results(group, f"{shown.id}-table", processed_name(group))
+    of.used |= {m for case in group.cases for m in case.metrics if case.get(m)} | {
+        column.label for column in table.columns
+    }
+    lead: Sentence = (words.scenario_meaning(group.scenario), " ", words.WORKLOADS.get(group.workload, ""))
+    return Block(shown.id, heading(group), lead, tuple(made), (table,))
+
+
+def _main_charts(of: Gathered, shown: Shown) -> list[Chart]:
+    group = shown.group
+    known = [m for m in (group.main, *_leading(of, group)) if any(case.get(m) for case in group.cases)]
+    made = []
+    for metric in reversed(dict.fromkeys(known)):
+        word = words.label(metric)
+        chart_id = f"{shown.id}-{slug(word)}"
+        if group.axis:
+            title = f"{capital(word)} over {group.axis}"
+            describe = f"A line for each annotation shows {word} over {group.axis}, with intervals."
+            drawn = charts.sweep(group, metric, of.palette, chart_id, title, describe)
+        elif 1 < len(group.cases) <= MOST_RANKED:
+            title = f"{capital(word)} by annotation"
+            describe = f"A point for each annotation and configuration shows {word}, with its interval."
+            drawn = charts.ranked(group, metric, of.palette, chart_id, title, describe)
+        else:
+            continue
+        made.append(of.chart(chart_id, visible(title), visible(describe), _caption(group, metric), drawn))
+    return made
+
+
+def _leading(of: Gathered, group: Group) -> list[str]:
+    """Return the first derived metric of a group that is a formula's, and the first that is recorded."""
+    formulas = {formula.metric for formula in of.info.formulas}
+    of_formula = [metric for metric in group.derived if metric in formulas]
+    recorded = [metric for metric in group.derived if metric not in formulas]
+    return [*recorded[:1], *of_formula[:1]]
+
+
+def _caption(group: Group, metric: str) -> Sentence:
+    rows = [row for case in group.cases if (row := case.get(metric)) is not None]
+    least, most = min(rows, key=lambda row: row.runs), max(rows, key=lambda row: row.runs)
+    runs: Sentence = (count(least.runs, least.source("NumRuns")),)
+    if least.runs != most.runs:
+        runs = (*runs, " to ", count(most.runs, most.source("NumRuns")))
+    look = (
+        "Bars at the points are 95 % intervals"
+        if any(not math.isnan(row.half) for row in rows)
+        else "There are too few runs for intervals"
+    )
+    hollow = "; hollow points are unstable (2 % or more)" if any(row.stable is False for row in rows) else ""
+    return say(
+        "{metric}, mean of {runs} {word}; {backend}, {scenario}. {look}{hollow}.",
+        metric=capital(visible(words.label(metric))),
+        runs=runs,
+        word=plural(most.runs, "run"),
+        backend=group.backend,
+        scenario=scenario(group),
+        look=look,
+        hollow=hollow,
+    )
+
+
+def _speedup_chart(of: Gathered, shown: Shown) -> list[Chart]:
+    group = shown.group
+    if not group.axis or len(group.annotations) < 2:
+        return []
+    baseline = group.annotations[0]
+    found = []
+    for cases in group.rivals():
+        base = next((case for case in cases if case.annotation == baseline), None)
+        for case in cases:
+            if base is not None and case is not base and (ratio := groups.ratio(base, case, TIME)) is not None:
+                found.append(Advantage(case, base, ratio))
+    if not found:
+        return []
+    chart_id = f"{shown.id}-speedup"
+    title = f"Speed against {visible(baseline)} over {visible(group.axis)}"
+    describe = f"A line for each annotation shows how many times as fast as {visible(baseline)} it is."
+    drawn = charts.speedups(group, found, of.palette, chart_id, title, describe)
+    interval = found[0].ratio.interval
+    n, unit = (interval.n, interval.unit) if interval else (0, "run")
+    source = found[0].case.metrics[TIME].source("NumProcesses" if unit == "process" else "NumRuns")
+    caption = say(
+        "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itof.",
+        baseline=shorten(baseline, 40),
+        kind="paired " if found[0].ratio.paired else "",
+        n=(
+            " with 95\u00a0% intervals (n\u00a0=\u00a0",
+            count(n, source),
+            f" {plural(n, unit, 'processes' if unit == 'process' else '')})",
+        )
+        if n
+        else (),
+        backend=group.backend,
+        scenario=scenario(group),
+    )
+    return [of.chart(chart_id, title, describe, caption, drawn)]
+
+
+def _bytes_chart(of: Gathered, shown: Shown) -> list[Chart]:
+    group = shown.group
+    read, write = tables.BYTES
+    known = [case for case in group.cases if case.get(read) or case.get(write)]
+    if not known or len(known) > 16:
+        return []
+    chart_id = f"{shown.id}-bytes"
+    title = "Bytes read from and written to DRAM"
+    describe = "Two bars for each annotation and configuration show the bytes read and written."
+    drawn = charts.bytes_moved(group, read, write, of.palette, chart_id, title, describe)
+    caption = say(
+        "Mean bytes between L2 and DRAM; {backend}, {scenario}. Filled bars are bytes read. Bytes written leave out what still lay dirty in L2 when the kernel ended.",
+        backend=group.backend,
+        scenario=scenario(group),
+    )
+    return [of.chart(chart_id, title, describe, caption, drawn)]
