@@ -5,20 +5,25 @@ from __future__ import annotations
 import getpass
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import reportgen
+from reportgen.collect import ncu_options
+from reportgen.evidence.errors import EnvironmentLacks
 from reportgen.evidence.provenance import Fact, Value
 
 _PACKAGES = {
     "versions.torch": "torch",
     "versions.triton": "triton",
     "versions.cupti_python": "cupti-python",
-    "versions.ncu_report": "ncu-report",
 }
+_SAYS_VERSION = re.compile(r"""^__version__\s*=\s*["']([^"']+)["']""", re.MULTILINE)
+_IN_FOLDER = re.compile(r"nsight-compute[-/](\d{4}\.\d+(?:\.\d+)*)")
 
 
 def facts(suite: Path) -> dict[str, Fact]:
@@ -26,6 +31,7 @@ def facts(suite: Path) -> dict[str, Fact]:
     found = dict(_read())
     for key, package in _PACKAGES.items():
         found[key] = _version(package)
+    found["versions.ncu_report"] = ncu_report()
     found |= _git(suite)
     return found
 
@@ -86,6 +92,48 @@ def _container() -> str:
 def _numa() -> str:
     nodes = sorted(path.name for path in Path("/sys/devices/system/node").glob("node[0-9]*"))
     return f"{len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}" if nodes else ""
+
+
+def ncu_report() -> Fact:
+    """Return the version of the `ncu_report` that would be imported, which is not done here.
+
+    It is a package of its own, or a module that came with an Nsight Compute: then it is as old as the ncu beside it.
+    """
+    spec = find_spec("ncu_report")
+    if spec is None or spec.origin is None:
+        return Fact(None, "ncu_report is not installed")
+    origin = Path(spec.origin).resolve()
+    try:
+        package = metadata.distribution("ncu-report")
+    except metadata.PackageNotFoundError:
+        package = None
+    if package is not None and origin.is_relative_to(Path(str(package.locate_file("ncu_report"))).resolve()):
+        return Fact(package.version, "", "the package")
+    if found := _SAYS_VERSION.search(_text(origin)):
+        return Fact(found[1], "", "the module")
+    for folder in origin.parents[1:]:
+        if version := _version_of_ncu(folder / "ncu"):
+            return Fact(version, "", "the ncu that the module lies beside")
+    if found := _IN_FOLDER.search(str(origin)):
+        return Fact(found[1], "", "the name of the folder that the module lies in")
+    return Fact(None, "the module tells no version, and no ncu lies beside it")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _version_of_ncu(path: Path) -> str:
+    """Return the version of the ncu at `path`; an empty text where there is none, or it tells none."""
+    if not (path.is_file() and os.access(path, os.X_OK)):
+        return ""
+    try:
+        return ncu_options.version(str(path))
+    except EnvironmentLacks:
+        return ""
 
 
 def _version(package: str) -> Fact:

@@ -75,7 +75,12 @@ def offered(ncu: str) -> Offered:
     found = parse_help(_ask(ncu, "--help", _TIMEOUT_S))
     if not found.options:
         raise EnvironmentLacks(ncu, "its --help names no option, so it is not Nsight Compute", _MEND)
-    return Offered(parse_version(_ask(ncu, "--version", _TIMEOUT_S)), found.options, found.choices)
+    return Offered(version(ncu), found.options, found.choices)
+
+
+def version(ncu: str) -> str:
+    """Return the version that the ncu at a path tells, empty where it tells none; raises `EnvironmentLacks`."""
+    return parse_version(_ask(ncu, "--version", _TIMEOUT_S))
 
 
 def metrics(ncu: str) -> Sequence[str]:

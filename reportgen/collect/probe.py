@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from reportgen.collect import ncu, ncu_options, scenarios
+from reportgen.collect import machine, ncu, ncu_options, scenarios
 from reportgen.collect.ncu_options import Offered
 from reportgen.evidence.errors import EnvironmentLacks
 
@@ -28,6 +28,7 @@ _CHILD_TIMEOUT_S = 60.0
 _PARAMS = Path("/proc/driver/nvidia/params")
 _VERSION = Path("/proc/driver/nvidia/version")
 _PROC = Path("/proc")
+_UNKNOWN = "of an unknown version"
 _DISTRIBUTIONS = {"cupti": "cupti-python", "ncu_report": "ncu-report", "pynvml": "nvidia-ml-py"}
 _EXTRAS = {"torch": "torch", "cupti": "gpu", "nvtx": "gpu", "pynvml": "gpu"}
 _NO_GPU = "use a machine with an NVIDIA GPU and its driver, or use --backend torch to measure on the CPU"
@@ -137,10 +138,12 @@ class Probe:
             extra = _EXTRAS.get(module)
             mend = f"pip install 'reportgen[{extra}]'" if extra else f"pip install {distribution}"
             raise EnvironmentLacks(None, f"the Python package '{module}' is not installed", mend)
+        if module == "ncu_report":
+            return str(machine.ncu_report().value or _UNKNOWN)
         try:
             return metadata.version(distribution)
         except metadata.PackageNotFoundError:
-            return "of an unknown version"
+            return _UNKNOWN
 
     def torch(self) -> Torch:
         """Return what torch says, asked in a child process."""
