@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from reportgen.collect.plan import Step, SuitePlan
 from reportgen.collect.scenarios import POLICIES
 from reportgen.evidence import provenance
 from reportgen.evidence.bundle import START
-from reportgen.evidence.provenance import Fact, Provenance
+from reportgen.evidence.provenance import Fact, Provenance, Value
 from reportgen.readers import runs
 from reportgen.workflow import steps as step_results
 
@@ -29,6 +29,8 @@ _CACHE = {
     ("kept", "cupti"): "kept",
     ("kept", "torch"): "kept",
 }
+# What the worker's answer carries and the worker did not tell.
+_ORIGINS = {"versions.ncu": "ncu --version"}
 _NO_SENSORS = "no sensor was read: NVML was not there"
 
 
@@ -51,8 +53,8 @@ def of(
     for _, answer in answers:
         for key, value in answer["facts"].items():
             if "." in key and value is not None:
-                known[key] = Fact(value, "", "the worker")
-    known |= _sensed(answers, [partial / step.folder for step, _ in answers])
+                known[key] = Fact(value, "", _ORIGINS.get(key, "the worker"))
+    known |= _sensed(answers, partial)
     known |= _policies(plan, todo, ended)
     known |= _ticks(frame)
     known |= {
@@ -78,36 +80,54 @@ def _why_missing(todo: Sequence[Step]) -> str:
     return "neither the driver nor a backend told it"
 
 
-def _sensed(answers: Sequence[tuple[Step, Mapping[str, Any]]], folders: Iterable[Path]) -> dict[str, Fact]:
-    """Return power, temperature, throttling and clocks before, during and after, from the sensors' readings."""
-    during = [
-        line[when]
-        for folder in folders
-        if (folder / runs.RUNS).is_file()
-        for line in runs.lines(folder / runs.RUNS)
-        for when in ("before", "after")
-        if when in line
-    ]
+def _sensed(answers: Sequence[tuple[Step, Mapping[str, Any]]], partial: Path) -> dict[str, Fact]:
+    """Return power, temperature, throttling and clocks before, during and after, from the sensors' readings.
+
+    Before and after are one reading each, at the first process's start and at the last one's end; what was read during the
+    runs stands for each scenario and backend by itself.
+    """
+    during: dict[str, list[Mapping[str, float]]] = {}
+    for step, _ in answers:
+        lines = runs.lines(path) if (path := partial / step.folder / runs.RUNS).is_file() else []
+        mine = during.setdefault(f"{step.scenario}, {step.backend}", [])
+        mine += [line[when] for line in lines for when in ("before", "after") if when in line]
     first = answers[0][1].get("before", {}) if answers else {}
     last = answers[-1][1].get("after", {}) if answers else {}
+    moments = (("before", {"": [first]}), ("during", during), ("after", {"": [last]}))
     found: dict[str, Fact] = {}
-    for name, (sensor, suffix) in _SENSOR_KEYS.items():
-        for when, readings in (("before", [first]), ("during", during), ("after", [last])):
-            found[f"{name}.{when}{suffix}"] = _spread([r[sensor] for r in readings if sensor in r])
-    for when, readings in (("before", [first]), ("during", during), ("after", [last])):
-        masks = [int(r["throttle"]) for r in readings if "throttle" in r]
-        found[f"throttle.{when}"] = Fact(nvml.throttle_text(masks), "", "NVML") if masks else Fact(None, _NO_SENSORS)
+    for when, readings in moments:
+        for name, (sensor, suffix) in _SENSOR_KEYS.items():
+            found[f"{name}.{when}{suffix}"] = _apart(readings, sensor, _spread)
+        found[f"throttle.{when}"] = _apart(readings, "throttle", _throttled)
     for key, sensor in (("clocks.sm_observed_hz", "sm_clock_hz"), ("clocks.memory_observed_hz", "memory_clock_hz")):
-        found[key] = _spread([r[sensor] for r in during if sensor in r])
+        found[key] = _apart(during, sensor, _spread)
     return found
 
 
-def _spread(values: Sequence[float]) -> Fact:
-    """Return one value, or the least and the greatest of several in words."""
-    if not values:
+def _apart(
+    readings: Mapping[str, Sequence[Mapping[str, float]]], sensor: str, say: Callable[[Sequence[float]], Value]
+) -> Fact:
+    """Return what a sensor said under each name of `readings`; once, where it said the same under all."""
+    read = {name: [one[sensor] for one in ones if sensor in one] for name, ones in readings.items()}
+    said = {name: say(values) for name, values in read.items() if values}
+    if not said:
         return Fact(None, _NO_SENSORS)
+    if len(set(said.values())) == 1:
+        return Fact(next(iter(said.values())), "", "NVML")
+    words = (
+        f"{name}: {value:.12g}" if isinstance(value, float) else f"{name}: {value}" for name, value in said.items()
+    )
+    return Fact("; ".join(words), "", "NVML")
+
+
+def _spread(values: Sequence[float]) -> Value:
+    """Return one value, or the least and the greatest of several in words."""
     low, high = min(values), max(values)
-    return Fact(low if low == high else f"{low:.12g} to {high:.12g}", "", "NVML")
+    return low if low == high else f"{low:.12g} to {high:.12g}"
+
+
+def _throttled(masks: Sequence[float]) -> Value:
+    return nvml.throttle_text([int(mask) for mask in masks])
 
 
 def _policies(

@@ -123,6 +123,37 @@ def test_before_is_of_the_first_process_and_after_of_the_last(tmp_path: Path) ->
     assert [value(facts, f"power.{when}_w") for when in ("before", "during", "after")] == [100.0, "100 to 700", 700.0]
 
 
+def test_what_was_sensed_during_the_runs_is_not_mixed_over_backends_and_scenarios(tmp_path: Path) -> None:
+    warm = Step("cupti", "continuous", 0)
+    left(tmp_path, NCU, {"before": COOL, "after": COOL}, before=COOL, after=COOL)
+    left(tmp_path, CUPTI, {"before": COOL, "after": WARM}, before=COOL, after=WARM)
+    left(tmp_path, warm, {"before": WARM, "after": HOT}, {}, before=WARM, after=HOT)
+    facts = of(tmp_path, NCU, CUPTI, warm)
+
+    assert value(facts, "power.during_w") == (
+        "default, ncu: 100; default, cupti: 100 to 400.5; continuous, cupti: 400.5 to 700"
+    )
+    assert value(facts, "temperature.during_c") == (
+        "default, ncu: 40; default, cupti: 40 to 61; continuous, cupti: 61 to 80"
+    )
+    assert value(facts, "clocks.sm_observed_hz") == (
+        "default, ncu: 1200000000; default, cupti: 1200000000 to 1980000000; "
+        "continuous, cupti: 1500000000 to 1980000000"
+    )
+    assert value(facts, "throttle.during") == (
+        "default, ncu: idle; default, cupti: idle; continuous, cupti: software power cap, software thermal slowdown"
+    )
+    assert value(facts, "clocks.memory_observed_hz") == 3.2e9
+    assert [value(facts, f"power.{when}_w") for when in ("before", "after")] == [100.0, 700.0]
+
+
+def test_a_backend_without_sensors_is_left_out_of_what_was_sensed(tmp_path: Path) -> None:
+    left(tmp_path, NCU, {})
+    left(tmp_path, CUPTI, {"before": COOL, "after": WARM})
+
+    assert value(of(tmp_path, NCU, CUPTI), "power.during_w") == "100 to 400.5"
+
+
 def test_without_sensors_nothing_is_made_up(tmp_path: Path) -> None:
     left(tmp_path, CUPTI, {})
     facts = of(tmp_path, CUPTI)
@@ -278,6 +309,12 @@ def test_facts_come_from_the_report_the_machine_and_the_worker_the_later_the_clo
     assert facts.get("gpu.name") == Fact("NVIDIA H200", "", "NVML")
     assert facts.get("versions.ncu_report") == Fact("2025.3", "", "the report")
     assert "dropped" not in facts.facts
+
+
+def test_the_version_of_ncu_is_told_by_ncu(tmp_path: Path) -> None:
+    left(tmp_path, NCU, {}, facts={"versions.ncu": "2025.3.1.0"})
+
+    assert of(tmp_path, NCU).get("versions.ncu") == Fact("2025.3.1.0", "", "ncu --version")
 
 
 def test_what_nothing_told_has_a_reason(tmp_path: Path) -> None:
