@@ -113,7 +113,7 @@ def command(
             for state, reason in collected.reasons.items():
                 click.echo(f"  {state}: {printable(reason)}")
             if collected.resumable:
-                click.echo("  the same command with --resume measures again what was dropped")
+                click.echo("  the same command with --resume measures again what was dropped or not permitted")
     return 0 if all(collected.whole for collected in made) else 1
 
 

@@ -66,17 +66,21 @@ def measure(
     timeout: float,
     wrap: Wrap | None = None,
     watch: Watch | None = None,
+    sass: str = "none",
 ) -> dict[str, Any]:
     """Run one step of a collection, leaving its raw files in `folder`; raises `StepFailed`.
 
     `wrap` makes the command that profiles the worker from the worker's own.
     """
     places = {"suite": str(suite.absolute()), "folder": str(folder.absolute())}
-    return run({**job_of(step, suite, plan, annotation, order), **places}, folder, timeout, wrap, watch)
+    return run({**job_of(step, suite, plan, annotation, order, sass), **places}, folder, timeout, wrap, watch)
 
 
-def job_of(step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str) -> dict[str, Any]:
-    """Return what the worker is told of a step, without the places of things; `code` is the digest of the suite's source."""
+def job_of(step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str, sass: str = "none") -> dict[str, Any]:
+    """Return what is asked of a step, without the places of things; `code` is the digest of the suite's source.
+
+    `sass` is ncu's alone: what another backend measured is the same without it.
+    """
     code = hashlib.sha256()
     for name in (suite.name, *plan.files):
         code.update(hashlib.sha256(b"".join(write.read_chunks(suite.parent / name))).digest())
@@ -91,7 +95,14 @@ def job_of(step: Step, suite: Path, plan: SuitePlan, annotation: str, order: str
         "mode_of_ncu": asdict(step.mode),
         "annotation": annotation,
         "order": order,
+        "sass": sass if step.backend == "ncu" else "none",
     }
+
+
+def suite_of(job: Path) -> str:
+    """Return the name of the suite that a job's file is of, empty where the file is damaged."""
+    plan = _mapping(job).get("plan")
+    return str(plan.get("suite", "")) if isinstance(plan, dict) else ""
 
 
 def did(folder: Path, job: Mapping[str, Any]) -> bool:

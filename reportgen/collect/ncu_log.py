@@ -16,8 +16,15 @@ UNEXPLAINED = "ncu left no report; its log says more"
 PAUSE_DCGM = "ask the host's owner for `dcgmi profile --pause`, and `--resume` afterwards"
 _SUFFIXES = ("sum", "avg", "min", "max")
 _MOST = 20
-_SAID = re.compile(r"^==(?:ERROR|WARNING)==\s*(.+?)\s*$", re.MULTILINE)
+_SAID = re.compile(r"^==(ERROR|WARNING)==\s*(.+?)\s*$", re.MULTILINE)
+_DIFFERS = re.compile(r'"[^"]*"|\d+')
 # ncu says so of each collection with free clocks or kept caches, which the scenario has told already.
+# A warning of these tells of evidence that is not there; others, such as that a replay is slow, of none that is lost.
+_LOST = re.compile(
+    r"\b(?:fail|unable|unsupported|cannot|could not|not (?:be )?(?:available|collected|profiled|supported|found)"
+    r"|skipp|dropp|lost|missing|incomplete|child processes)",
+    re.IGNORECASE,
+)
 _EXPECTED = re.compile(r"unmodified GPU clocks|uncontrolled GPU caches|^No kernels were profiled")
 
 
@@ -41,18 +48,47 @@ def why_no_report(log: str, known: Known = NOTHING) -> tuple[str, str]:
     for pattern, explain in _CAUSES:
         if found := pattern.search(log):
             return "dropped", explain(found, log, known)
-    errors = [line for line in _SAID.findall(log) if not _EXPECTED.search(line)]
+    errors = [line for _, line in _SAID.findall(log) if not _EXPECTED.search(line)]
     if errors:
         return "dropped", f"ncu: {_one_line(errors[0])}"
     return "dropped", UNEXPLAINED
 
 
-def problems(log: str) -> tuple[str, ...]:
-    """Return what ncu complained of although it wrote a report, each complaint once with how often it came."""
-    said = (re.sub(r" in process \d+", "", line) for line in _SAID.findall(log))
-    counted = Counter(_one_line(line) for line in said if not _EXPECTED.search(line))
-    found = [f"ncu: {line}" + (f" ({times} times)" if times > 1 else "") for line, times in counted.items()]
-    return (*found[:_MOST], f"ncu: {len(found) - _MOST} more; see the log") if len(found) > _MOST else tuple(found)
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of complaint, in one line; `loss` where evidence is not there because of it."""
+
+    line: str
+    loss: bool
+
+
+def problems(log: str) -> tuple[Problem, ...]:
+    """Return what ncu complained of although it wrote a report, one for each kind, with how often it came.
+
+    Complaints that differ in names and numbers alone are of one kind; its line is the first of them.
+    """
+    kinds: dict[str, Counter[str]] = {}
+    losses: set[str] = set()
+    for level, text in _SAID.findall(log):
+        line = _one_line(re.sub(r" in process \d+", "", text))
+        if _EXPECTED.search(line):
+            continue
+        kind = _DIFFERS.sub("", line)
+        kinds.setdefault(kind, Counter())[line] += 1
+        if level == "ERROR" or _LOST.search(line):
+            losses.add(kind)
+    found = [Problem(f"ncu: {_counted(lines)}", kind in losses) for kind, lines in kinds.items()]
+    if len(found) <= _MOST:
+        return tuple(found)
+    rest = found[_MOST:]
+    return (*found[:_MOST], Problem(f"ncu: {len(rest)} more; see the log", any(one.loss for one in rest)))
+
+
+def _counted(lines: Counter[str]) -> str:
+    first, total = next(iter(lines)), lines.total()
+    if len(lines) > 1:
+        return f"{first} (and {total - 1} like it)"
+    return f"{first} ({total} times)" if total > 1 else first
 
 
 def _one_line(text: str) -> str:

@@ -1,13 +1,15 @@
 """Collect: run a suite's plan step by step, read what it left, and make one bundle of it.
 
 Work in progress lies in `DIR/.partial-<plan digest>/`. A step that is whole there is not run again by `--resume`; a child that
-dies or hangs costs its own step, whose regions are then `dropped` with the reason, and which `--resume` measures again.
+dies or hangs costs its own step, whose regions are then `dropped` with the reason, and which `--resume` measures again, as it
+does one whose counters were not permitted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial as bind
@@ -106,6 +108,8 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     if partial.exists() and not asked.resume:
         with write.held(partial):
             write.remove_folder(partial)
+    for other in _of_other_plans(out, plan):
+        progress.say(f"{other} is left from another plan of this suite, which --resume does not go on with: delete it")
     with write.held(partial):
         begun = _begin(partial)
         for index, step in enumerate(todo):
@@ -175,7 +179,8 @@ def _step(
     folder = partial / step.folder
     progress.step(*number, step.folder, _runs(plan, step))
     answer: dict[str, Any] = _never(step)
-    if not answer and step_results.outcome(folder) is not None:
+    ended = step_results.outcome(folder)
+    if not answer and ended is not None and not ended.again:
         if drive.did(folder, _job(step, suite, plan, asked)):
             progress.say("whole already")
             return
@@ -186,11 +191,24 @@ def _step(
         answer = _measure(step, suite, plan, asked, folder, progress)
     if answer.get("state"):
         progress.say(f"{answer['state']}: {answer['reason']}")
+    else:
+        for problem in step_results.complaints(step, folder):
+            progress.say(problem.line)
     write.write_file(folder / DONE, json.dumps(answer))
 
 
+def _of_other_plans(out: Path, plan: SuitePlan) -> Iterator[Path]:
+    """Yield the work in progress in `out` that is of this suite and of another plan."""
+    for folder in sorted(out.glob(f"{write.PARTIAL}*")):
+        job = next(folder.glob(f"*/*/*/{drive.JOB}"), None)
+        if job is None or folder.name == f"{write.PARTIAL}{plan.digest}" or drive.suite_of(job) != plan.suite:
+            continue
+        with contextlib.suppress(UserError), write.held(folder):  # another process is at work in one that is held
+            yield folder
+
+
 def _job(step: Step, suite: Path, plan: SuitePlan, asked: Asked) -> dict[str, Any]:
-    return drive.job_of(step, suite, plan, asked.select.annotation if asked.select else "", asked.order)
+    return drive.job_of(step, suite, plan, asked.select.annotation if asked.select else "", asked.order, asked.sass)
 
 
 def _check_unchanged(suite: Path, plan: SuitePlan, asked: Asked, todo: Sequence[Step], partial: Path) -> None:
@@ -230,7 +248,9 @@ def _measure(
     annotation = asked.select.annotation if asked.select else ""
     died = ""
     try:
-        answer = drive.measure(step, suite, plan, annotation, asked.order, folder, asked.timeout, wrap, progress.done)
+        answer = drive.measure(
+            step, suite, plan, annotation, asked.order, folder, asked.timeout, wrap, progress.done, asked.sass
+        )
         answer["facts"] |= facts
     except StepFailed as error:
         died = str(error)

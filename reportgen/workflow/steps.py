@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from reportgen.analysis import combine, derive
-from reportgen.collect import drive, ncu, torch_profiler, worker
+from reportgen.collect import drive, ncu, ncu_log, torch_profiler
 from reportgen.collect import plan as plans
 from reportgen.collect.plan import Step, SuitePlan
 from reportgen.evidence import samples, tables
@@ -22,7 +22,7 @@ from reportgen.readers import cupti_activity, ncu_rep, runs, torch_trace
 
 DONE = "done.json"
 KEPT = (
-    *(runs.RUNS, drive.LOG, drive.COMMAND, worker.ANSWER),
+    *(runs.RUNS, drive.LOG, drive.COMMAND),
     *(torch_profiler.TRACE, ncu.REPORT, cupti_activity.ACTIVITY, cupti_activity.ACTIVITY + tables.COMPRESSED),
 )
 MAIN = {"torch": torch_trace.SELF_TIME, "ncu": derive.TIME, "cupti": derive.TIME}
@@ -41,8 +41,11 @@ class Outcome:
 
     @property
     def again(self) -> bool:
-        """Tell whether `--resume` should measure it again: a child that died, not what can never be measured here."""
-        return self.state == "dropped"
+        """Tell whether `--resume` should measure it again: a child that died, or counters that the host may have freed since.
+
+        What can never be measured here is not tried again.
+        """
+        return self.state in {"dropped", "not permitted"}
 
 
 def outcome(folder: Path) -> Outcome | None:
@@ -81,7 +84,15 @@ def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
         if absent:
             frames.append(_absent(absent, f"{source}/{runs.RUNS}", step))
     whole = samples.concat([_with_step(frame, step) for frame in frames if len(frame)])
-    return Samples(_without_ignored(whole, plan), found.facts, found.losses)
+    lost = tuple(f"{step.folder}: {one.line}" for one in complaints(step, folder) if one.loss)
+    return Samples(_without_ignored(whole, plan), found.facts, found.losses + lost)
+
+
+def complaints(step: Step, folder: Path) -> tuple[ncu_log.Problem, ...]:
+    """Return what ncu complained of in a step although it left a report, none for another backend."""
+    if step.backend != "ncu" or not all((folder / name).is_file() for name in (ncu.REPORT, drive.LOG)):
+        return ()
+    return ncu_log.problems((folder / drive.LOG).read_text("utf-8", "replace"))
 
 
 def _measured(step: Step, folder: Path, source: str, ended: Outcome, lines: Sequence[Mapping[str, Any]]) -> Samples:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from reportgen.evidence import write
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import UserError
 from reportgen.evidence.verify import verify
+from reportgen.workflow import collection
 from reportgen.workflow.collection import Asked, Collected, collect
 from tests.collect import fake_torch
 
@@ -121,6 +123,67 @@ def test_what_was_measured_otherwise_is_measured_again(suite: Path, change: str)
 
     assert told.said == ["the suite, or what is asked of it, is not what it was: measured again"]
     assert states(made) == {"ok": PLANNED}
+
+
+def test_counters_that_were_not_permitted_are_tried_again(suite: Path) -> None:
+    folder = stopped_before_the_second_step(suite)
+    (folder / "done.json").write_text(json.dumps({"state": "not permitted", "reason": "ERR_NVGPUCTRPERM"}))
+
+    made = measured(suite, Told(), resume=True)
+
+    assert states(made) == {"ok": PLANNED}
+    assert left(suite) == []
+
+
+def test_a_bundle_with_what_was_not_permitted_leaves_the_rest_for_resume(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = collection._measure
+
+    def measure(step: plans.Step, *given: Any) -> dict[str, Any]:
+        return real(step, *given) if step.process else {"state": "not permitted", "reason": "ERR_NVGPUCTRPERM"}
+
+    with monkeypatch.context() as only:
+        only.setattr(collection, "_measure", measure)
+        made = measured(suite)
+    assert states(made) == {"ok": PLANNED // 2, "not permitted": 4}
+    assert made.resumable
+    told = Told()
+
+    made = measured(suite, told, resume=True)
+
+    assert told.said == ["whole already"]
+    assert states(made) == {"ok": PLANNED}
+    assert not made.resumable
+
+
+def test_machine_code_is_a_part_of_what_was_asked_of_ncu_alone(suite: Path) -> None:
+    plan = drive.plan(suite, quick=False)
+
+    def sass(backend: str) -> set[str]:
+        step = plans.Step(backend, "default", 0)
+        return {json.dumps(drive.job_of(step, suite, plan, "", "rounds", kept)) for kept in ("none", "all")}
+
+    assert len(sass("ncu")) == 2
+    assert len(sass("cupti")) == 1
+
+
+def test_what_is_left_of_another_plan_is_named(suite: Path) -> None:
+    partial_folder = stopped_before_the_second_step(suite).parent.parent.parent
+    other = suite.with_name("other.py")
+    other.write_text(SUITE)
+    told, of_other, beside = Told(), Told(), Told()
+
+    measured(suite, told, runs=1)
+    measured(other, of_other)
+    with write.held(partial_folder):
+        measured(suite, beside, runs=1)
+
+    assert told.said == [
+        f"{partial_folder} is left from another plan of this suite, which --resume does not go on with: delete it"
+    ]
+    assert of_other.said == beside.said == []
+    assert partial_folder.exists()
 
 
 def test_a_suite_that_changes_while_it_is_measured_makes_no_bundle(suite: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from reportgen.collect import drive, ncu, ncu_log, ncu_options, scenarios
 from reportgen.collect.ncu import Profiling
-from reportgen.collect.ncu_log import Known
+from reportgen.collect.ncu_log import Known, Problem
 from reportgen.collect.ncu_options import Offered, parse_help
 from reportgen.collect.plan import Step
 from reportgen.evidence.errors import EnvironmentLacks, UserError
@@ -346,12 +346,47 @@ def test_what_went_wrong_beside_a_report_is_told_once_each() -> None:
         '==ERROR== Failed to profile "k" in process 7\n==ERROR== Failed to profile "k" in process 8\n'
         "suite: ==ERROR== not ncu's\n"
     )
-    many = "".join(f"==WARNING== skipped kernel {n}\n" for n in range(25))
+    many = "".join(f"==WARNING== {chr(97 + n)} is slow\n" for n in range(25))
 
-    assert ncu_log.problems(log) == ("ncu: LaunchFailed", 'ncu: Failed to profile "k" (2 times)')
+    assert ncu_log.problems(log) == (
+        Problem("ncu: LaunchFailed", loss=True),
+        Problem('ncu: Failed to profile "k" (2 times)', loss=True),
+    )
     assert len(ncu_log.problems(many)) == 21
-    assert ncu_log.problems(many)[-1] == "ncu: 5 more; see the log"
+    assert ncu_log.problems(many)[-1] == Problem("ncu: 5 more; see the log", loss=False)
+    assert ncu_log.problems(many + "==ERROR== x\n")[-1] == Problem("ncu: 6 more; see the log", loss=True)
     assert ncu_log.problems("") == ()
+
+
+def test_complaints_that_differ_in_names_and_numbers_are_one_kind() -> None:
+    log = '==ERROR== Failed to profile "a" at 3\n==ERROR== Failed to profile "b" at 4\n==ERROR== Failed to profile "a" at 3\n'
+
+    assert ncu_log.problems(log) == (Problem('ncu: Failed to profile "a" at 3 (and 2 like it)', loss=True),)
+
+
+@pytest.mark.parametrize(
+    ("said", "loss"),
+    [
+        ("WARNING== Unable to access the following 6 metrics: ctc__rx_bytes_data_user.sum.", True),
+        ("WARNING== Metric dram__x.sum not available", True),
+        ("WARNING== Some metrics were not collected.", True),
+        ("WARNING== Profiling kernels launched by child processes requires the --target-processes all option.", True),
+        ("WARNING== Skipped a kernel.", True),
+        ("ERROR== LaunchFailed", True),
+        ("WARNING== Backing up device memory in system memory. Kernel replay might be slow.", False),
+        ("WARNING== Launching the workload is taking more time than expected.", False),
+        ("WARNING== Found outstanding GPU clock reset, trying to revert...Success.", False),
+    ],
+)
+def test_a_complaint_is_a_loss_where_evidence_is_not_there(said: str, *, loss: bool) -> None:
+    (found,) = ncu_log.problems(f"=={said}\n")
+
+    assert found == Problem(f"ncu: {said.partition('== ')[2]}", loss)
+
+
+@pytest.mark.parametrize("note", ["Running with unmodified GPU clocks.", "Running with uncontrolled GPU caches."])
+def test_what_the_scenario_has_told_is_no_complaint(note: str) -> None:
+    assert ncu_log.problems(f"==WARNING== Note: {note} Profiling results may be inconsistent.\n") == ()
 
 
 # the whole road, with the stand-in

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from reportgen.analysis import combine
-from reportgen.collect import drive, ncu, torch_profiler
+from reportgen.collect import drive, ncu, torch_profiler, worker
 from reportgen.collect.plan import PlannedBenchmark, PlannedConfig, Step, SuitePlan
 from reportgen.evidence import samples
 from reportgen.evidence.errors import ReadError
@@ -85,8 +85,8 @@ def test_a_step_that_has_not_ended_has_no_outcome(tmp_path: Path) -> None:
     assert steps.outcome(tmp_path) is None
 
 
-@pytest.mark.parametrize(("state", "again"), [("dropped", True), ("skipped", False), ("not permitted", False)])
-def test_only_what_died_is_measured_again(tmp_path: Path, state: str, *, again: bool) -> None:
+@pytest.mark.parametrize(("state", "again"), [("dropped", True), ("skipped", False), ("not permitted", True)])
+def test_only_what_may_come_out_otherwise_is_measured_again(tmp_path: Path, state: str, *, again: bool) -> None:
     found = steps.outcome(done(tmp_path, state=state, reason="why"))
 
     assert found is not None
@@ -154,6 +154,20 @@ def test_a_region_without_a_kernel_is_dropped_under_ncu_and_says_why(probe: Path
     of_it = dropped[(dropped["annotation"] == "memcpy") & (dropped["run"] == 3)]
     assert list(of_it["source"]) == [f"data/ncu/default/2/{runs.RUNS}#L{place}"]
     assert set(found[found["state"] == "ok"]["annotation"]) == {"backward", "streams", "splitk"}
+
+
+def test_what_ncu_complained_of_beside_a_report_is_a_loss_of_its_step(probe: Path) -> None:
+    slow = "==WARNING== Backing up device memory in system memory. Kernel replay might be slow.\n"
+    (probe / drive.LOG).write_text(
+        "==WARNING== Note: Running with unmodified GPU clocks.\n" + slow + "==ERROR== LaunchFailed\n" * 2
+    )
+
+    assert steps.read(NCU, plan(bench()), probe).losses == ("ncu/default/2: ncu: LaunchFailed (2 times)",)
+    assert [one.line for one in steps.complaints(NCU, probe)] == [
+        "ncu: Backing up device memory in system memory. Kernel replay might be slow.",
+        "ncu: LaunchFailed (2 times)",
+    ]
+    assert steps.read(CUPTI, plan(bench()), probe).losses == ()
 
 
 def test_a_report_of_nothing_leaves_the_lines(probe: Path) -> None:
@@ -283,6 +297,11 @@ def test_what_is_kept_of_a_step_is_what_its_backends_leave() -> None:
     assert {runs.RUNS, ncu.REPORT, cupti_activity.ACTIVITY, torch_profiler.TRACE, drive.LOG, drive.COMMAND} <= set(
         steps.KEPT
     )
+
+
+def test_the_workers_answer_is_kept_once() -> None:
+    """What a step ended with holds all of it."""
+    assert worker.ANSWER not in steps.KEPT
 
 
 def test_a_report_that_holds_no_region_of_the_suite_is_not_taken_for_what_was_measured(probe: Path) -> None:
