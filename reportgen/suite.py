@@ -29,6 +29,8 @@ Heat = Literal["burst", "sustained"]
 Scope = Literal["once", "config", "run", "annotation"]
 Replay = Literal["kernel", "range", "application"]
 Graphs = Literal["node", "graph"]
+Shape = Literal["rises", "falls", "flat"]
+Ceiling = Literal["compute", "memory"]
 Derived = str | tuple[str, str] | Callable[..., float]
 
 
@@ -101,6 +103,12 @@ class Benchmark:
     replay: Replay = "kernel"
     graphs: Graphs = "node"
     title: str = ""
+    prose: str = ""
+    main: str = ""
+    axis: str = ""
+    expect: Shape | Literal[""] = ""
+    ceiling: Ceiling | Literal[""] = ""
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the benchmark's function."""
@@ -124,6 +132,11 @@ def benchmark(
     replay: Replay = "kernel",
     graphs: Graphs = "node",
     title: str = "",
+    main: str = "",
+    axis: str = "",
+    expect: Shape | Literal[""] = "",
+    ceiling: Ceiling | Literal[""] = "",
+    units: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., Any]], Benchmark]:
     """Declare the function below as a benchmark.
 
@@ -146,6 +159,17 @@ def benchmark(
     - `heat`: `burst` measures each run on its own; `sustained` first runs the function back to back until the GPU is as
       warm and as slow as it will be under load. `thermal`: `off`, `auto`, or a `Thermal`, waits for a hot GPU to cool.
     - `replay` and `graphs`: how ncu repeats what it measures, and whether a CUDA graph is measured by node or as a whole.
+
+    What the dossier says of it. Figures never stand here: they come from what was measured.
+
+    - `title`: the question asked; the first line of the function's docstring unless set. The rest of the docstring is prose in
+      Markdown that stands under it.
+    - `main`: the metric that the benchmark is about (the time unless set), and `axis`: the parameter that a sweep goes over.
+    - `expect`: how the main metric of each annotation should go along the axis: `rises`, `falls` or `flat`. The dossier
+      says where it does not.
+    - `ceiling`: this benchmark shows what the GPU can do: the best rate of its derived metrics in FLOP/s (`compute`) or in
+      bytes a second (`memory`) is drawn as the measured roof of a roofline.
+    - `units`: the units of parameters (`{"size": "byte"}`), in which the dossier writes them.
     """
 
     def declare(function: Callable[..., Any]) -> Benchmark:
@@ -164,6 +188,16 @@ def benchmark(
         for pattern in ignored:
             _check_pattern(function, pattern)
         _check_text(function, "title", title)
+        _check_text(function, "main", main)
+        _check_word(function, "expect", expect, ("", *get_args(Shape)))
+        _check_word(function, "ceiling", ceiling, ("", *get_args(Ceiling)))
+        for word, given in (("axis", [axis] if axis else []), ("units", list(units or {}))):
+            if odd := [name for name in given if name not in names]:
+                raise SuiteError(
+                    f"benchmark {function.__name__}: {word} names {odd[0]!r}; its parameters are {', '.join(names) or 'none'}"
+                )
+        for unit in (units or {}).values():
+            _check_text(function, "units", unit)
         _check_text(function, "normalize_against", normalize_against)
         for metric, how in (derive or {}).items():
             _check_derived(function, metric, how, names)
@@ -186,6 +220,12 @@ def benchmark(
             replay=replay,
             graphs=graphs,
             title=title or (inspect.getdoc(function) or "").partition("\n")[0],
+            prose=(inspect.getdoc(function) or "").partition("\n")[2].strip(),
+            main=main,
+            axis=axis,
+            expect=expect,
+            ceiling=ceiling,
+            units=dict(units or {}),
         )
         _state.declared.append(made)
         return made

@@ -83,12 +83,19 @@ SWEEP = {
     "runs": runs,
     "metrics": COUNTERS,
     "scenarios": ALL_FOUR,
+    "main": "GB/s",
+    "axis": "size",
+    "units": {"size": "byte"},
 }
 
 
 @benchmark(**SWEEP, derive=rates(2))
 def two_arrays(size: int) -> None:
-    """How fast is what reads one array and writes one, the driver's own copy among them?"""
+    """How fast is what reads one array and writes one, the driver's own copy among them?
+
+    What is small is mostly a launch; what fits L2 may be served from there when the caches are warm; beyond it DRAM decides.
+    `memcpy` is the driver's copy engine or kernel, which Nsight Compute does not profile.
+    """
     x = torch.rand(size // FLOAT, device=DEVICE)
     y = torch.empty_like(x)
     with annotate("copy"):
@@ -130,7 +137,9 @@ def matmul_beside(side: int) -> None:
         m @ m
 
 
-@benchmark(configs=[{"size": 256 * MIB}], quick=[{"size": 64 * KIB}], thermal="off", derive=rates(2))
+@benchmark(
+    configs=[{"size": 256 * MIB}], quick=[{"size": 64 * KIB}], thermal="off", derive=rates(2), units={"size": "byte"}
+)
 def without_waiting(size: int) -> None:
     """How fast is a scaling when nothing waits for the GPU to cool?"""
     x = torch.rand(size // FLOAT, device=DEVICE)
@@ -138,7 +147,9 @@ def without_waiting(size: int) -> None:
         x * 2.0
 
 
-@benchmark(configs=[{"size": 256 * MIB}], quick=[{"size": 64 * KIB}], thermal="auto", derive=rates(2))
+@benchmark(
+    configs=[{"size": 256 * MIB}], quick=[{"size": 64 * KIB}], thermal="auto", derive=rates(2), units={"size": "byte"}
+)
 def with_waiting(size: int) -> None:
     """How fast is the same scaling when each run waits for a hot GPU?"""
     x = torch.rand(size // FLOAT, device=DEVICE)

@@ -13,58 +13,104 @@ ON_GPU = DEVICE == "cuda"
 COUNTERS = (
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-    "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
-    "sm__warps_active.avg.pct_of_peak_sustained_active",
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
     "lts__t_bytes.sum",
+    "l1tex__t_bytes.sum",
 )
-# The roofline's own: what the floating-point pipes did, and what they could have done.
-ROOFLINE = (
-    "sm__sass_thread_inst_executed_op_fadd_pred_on.sum",
-    "sm__sass_thread_inst_executed_op_fmul_pred_on.sum",
-    "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",
-    "sm__inst_executed_pipe_tensor.sum",
+# What each kernel did and what the GPU could have done (rooflines), what its warps waited for, how full it was, and what hit.
+SECTIONS = (
+    "section:SpeedOfLight",
     "section:SpeedOfLight_RooflineChart",
+    "section:MemoryWorkloadAnalysis",
+    "section:LaunchStats",
+    "section:Occupancy",
+    "section:SchedulerStats",
+    "section:WarpStateStats",
 )
+MATMUL, ELEMENTS, ROWS, COLUMNS = (4096, 1 << 26, 8192, 1024) if ON_GPU else (128, 1 << 12, 64, 128)
+FLOAT = 4  # bytes
 
 
 @benchmark(
     configs=[{}],
-    metrics=(*COUNTERS, *ROOFLINE),
+    runs=5,
+    metrics=(*COUNTERS, *SECTIONS),
     derive={
         "bytes moved": ("dram__bytes_read.sum + dram__bytes_write.sum", "byte"),
-        "DRAM GB/s": "(dram__bytes_read.sum + dram__bytes_write.sum) / time / 1e9",
+        "DRAM rate": ("(dram__bytes_read.sum + dram__bytes_write.sum) / time / 1e9", "GB/s"),
+        "GFLOP/s": "FLOP / time / 1e9",
     },
 )
 def kinds() -> None:
-    """What limits a product of matrices, a scaling, a softmax, a gather and a small sum?"""
-    side = 4096 if ON_GPU else 128
-    a, b = (torch.rand(side, side, device=DEVICE, dtype=torch.float16) for _ in range(2))
-    with annotate("matmul fp16 4096"):
+    """What limits a product of matrices, a scaling, a softmax, a gather and a small sum?
+
+    These do different work and are not rivals: what is compared is how busy each keeps the two ends of the GPU.
+    """
+    a, b = (torch.rand(MATMUL, MATMUL, device=DEVICE, dtype=torch.float16) for _ in range(2))
+    with annotate("matmul fp16 4096") as region:
         a @ b
+    region.record("FLOP", 2.0 * MATMUL**3, "FLOP")
 
-    x = torch.rand((256 << 20) // 4 if ON_GPU else 1 << 12, device=DEVICE)
-    with annotate("x * 2, 256 MiB"):
+    x = torch.rand(ELEMENTS, device=DEVICE)
+    with annotate("x * 2, 256 MiB") as region:
         x * 2
+    region.record("FLOP", float(ELEMENTS), "FLOP")
 
-    logits = torch.rand(8192 if ON_GPU else 64, 1024 if ON_GPU else 128, device=DEVICE)
-    with annotate("softmax 8192 x 1024"):
+    logits = torch.rand(ROWS, COLUMNS, device=DEVICE)
+    with annotate("softmax 8192 x 1024") as region:
         torch.softmax(logits, dim=1)
+    region.record("FLOP", 5.0 * ROWS * COLUMNS, "FLOP")  # greatest, difference, exponential, sum, quotient
 
     at = torch.randint(x.numel(), (x.numel() // 16,), device=DEVICE)
     with annotate("gather"):
         x[at]
 
     small = torch.rand(1 << 10, device=DEVICE)
-    with annotate("small launch"):
+    with annotate("small launch") as region:
         small + 1.0
+    region.record("FLOP", float(small.numel()), "FLOP")
+
+
+@benchmark(
+    configs=[{"n": 4096}, {"n": 8192}],
+    quick=[{"n": 128}],
+    runs=5,
+    metrics=COUNTERS,
+    derive={"TFLOP/s": "2*n**3 / time / 1e12"},
+    main="TFLOP/s",
+    ceiling="compute",
+)
+def most_arithmetic(n: int) -> None:
+    """How much arithmetic does this GPU reach? The product that does the most sets the measured roof."""
+    a, b = (torch.rand(n, n, device=DEVICE, dtype=torch.float16) for _ in range(2))
+    with annotate("matmul fp16"):
+        a @ b
+
+
+@benchmark(
+    configs=[{"size": 1 << 30}],
+    quick=[{"size": 1 << 14}],
+    runs=5,
+    metrics=COUNTERS,
+    derive={"GB/s": "2 * size / time / 1e9"},
+    main="GB/s",
+    units={"size": "byte"},
+    ceiling="memory",
+)
+def most_bytes(size: int) -> None:
+    """How many bytes does this GPU's memory move? A scaling in place of a large array sets the measured roof."""
+    x = torch.rand(size // FLOAT, device=DEVICE)
+    with annotate("x *= 2"):
+        x.mul_(2.0)
 
 
 @benchmark(configs=[{"launches": count} for count in (1, 8)], quick=[{"launches": 1}], scenarios=("continuous",))
 def small_launches(launches: int) -> None:
-    """What does a launch cost that has nothing to do? The span of the region holds what the sum of its kernels does not."""
+    """What does a launch cost that has nothing to do?
+
+    The span of the region holds what the sum of its kernels does not: the gaps between launches.
+    """
     x = torch.rand(1 << 10, device=DEVICE)
     with annotate("x + 1"):
         for _ in range(launches):

@@ -37,9 +37,16 @@ def to_fp8(x: torch.Tensor) -> torch.Tensor:
     metrics=COUNTERS,
     derive=DERIVED,
     normalize_against="fp32",
+    main="TFLOP/s",
+    axis="n",
+    expect="rises",
 )
 def matmul(n: int) -> None:
-    """How fast is a product of two square matrices in each precision, and how exact?"""
+    """How fast is a product of two square matrices in each precision, and how exact?
+
+    A larger product has more arithmetic for each byte that it reads and fills more of the GPU, so the rate should rise with
+    `n` until the arithmetic itself is the limit. The *relative error* is taken against the same product in float64.
+    """
     a, b = torch.randn(n, n, device=DEVICE), torch.randn(n, n, device=DEVICE)
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -80,9 +87,14 @@ def matmul(n: int) -> None:
     derive=DERIVED,
     scenarios=("continuous",),
     heat="sustained",
+    main="TFLOP/s",
 )
 def sustained(n: int) -> None:
-    """How fast is the largest product when the GPU has been at it for a while?"""
+    """How fast is the largest product when the GPU has been at it for a while?
+
+    A product that starts on a cool chip runs at a higher clock than one in the middle of a long job. Both are true, and they are
+    two different figures.
+    """
     a, b = (torch.randn(n, n, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
     with annotate("bf16"):
         a @ b

@@ -56,6 +56,12 @@ class PlannedBenchmark:
     ignore: tuple[str, ...]
     replay: str
     graphs: str
+    prose: str = ""
+    main: str = ""
+    axis: str = ""
+    expect: str = ""
+    ceiling: str = ""
+    units: tuple[tuple[str, str], ...] = ()
 
     @property
     def mode(self) -> Mode:
@@ -91,6 +97,8 @@ class SuitePlan:
     quick: bool
     collectors: int
     files: tuple[str, ...]
+    question: str = ""
+    prose: str = ""
 
     @property
     def digest(self) -> str:
@@ -144,6 +152,8 @@ def from_json(whole: Mapping[str, Any]) -> SuitePlan:
         whole["quick"],
         whole["collectors"],
         tuple(whole["files"]),
+        whole["question"],
+        whole["prose"],
     )
 
 
@@ -154,7 +164,8 @@ def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
         for one in found["configs"]
     )
     derive = tuple(Formula(**formula) for formula in found["derive"])
-    return PlannedBenchmark(**{**found, **lists, "configs": configs, "derive": derive})
+    units = tuple((name, unit) for name, unit in found["units"])
+    return PlannedBenchmark(**{**found, **lists, "configs": configs, "derive": derive, "units": units})
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,9 +133,13 @@ def _one_line(error: BaseException) -> str:
 def plan_of(path: Path, quick: bool) -> SuitePlan:
     """Load the suite at `path` and return its plan."""
     module, found = load(path)
-    title = str(getattr(module, "TITLE", "") or (module.__doc__ or path.stem).strip().partition("\n")[0].rstrip("."))
+    first, _, prose = inspect.cleandoc(module.__doc__ or path.stem).partition("\n")
+    title = str(getattr(module, "TITLE", "") or first.rstrip("."))
+    question = str(getattr(module, "QUESTION", ""))
     planned = tuple(_planned(benchmark, quick) for benchmark in found)
-    return SuitePlan(path.stem, title, planned, quick, len(suite.collectors()), _imported(path))
+    return SuitePlan(
+        path.stem, title, planned, quick, len(suite.collectors()), _imported(path), question, prose.strip()
+    )
 
 
 def _imported(path: Path) -> tuple[str, ...]:
@@ -187,6 +191,12 @@ def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
         ignore=benchmark.ignore,
         replay=benchmark.replay,
         graphs=benchmark.graphs,
+        prose=benchmark.prose,
+        main=benchmark.main,
+        axis=benchmark.axis,
+        expect=benchmark.expect,
+        ceiling=benchmark.ceiling,
+        units=tuple(benchmark.units.items()),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import struct
 import sys
@@ -81,6 +82,8 @@ class _Reader:
             if name is None or not names:
                 raise ValueError("it has no name or no metrics")
             self._metrics(action, names)
+            if self.wanted is None:
+                names = (*names, *self._rules(action))
             launch = self._launch(action, place, name)
         except Exception as error:  # noqa: BLE001 - a damaged launch may raise anything; the others are read
             del self.values[start[0] :], self.texts[start[1] :], self.absent[start[2] :]
@@ -105,6 +108,23 @@ class _Reader:
                 self.texts.append((len(self.values), str(value)))
             append(float("nan"))
 
+    def _rules(self, action: Any) -> list[str]:
+        """Take what ncu's own rules say of a launch as metrics: `rule__<id>` is its message, `….speedup` the most it promises."""
+        names: list[str] = []
+        for result in action.rule_results_as_dicts():
+            said = result["rule_message"]
+            name, text = f"rule__{result['rule_identifier']}", _unlinked(f"{said['title']}: {said['message']}")
+            if not said["message"] or name in names:
+                continue
+            self.texts.append((len(self.values), text))
+            self.values.append(float("nan"))
+            names.append(name)
+            if "speedup_estimation" in result:
+                self.values.append(float(result["speedup_estimation"]["speedup"]))
+                self.units[f"{name}.speedup"] = "%"
+                names.append(f"{name}.speedup")
+        return names
+
     def _launch(self, action: Any, place: str, name: str) -> dict[str, Any]:
         return {
             "place": place,
@@ -120,6 +140,12 @@ class _Reader:
         values = [metric.value() for metric in found if metric is not None]
         known = [int(value) for value in values if value is not None]
         return f"({', '.join(map(str, known))})" if len(known) == len("xyz") else ""
+
+
+def _unlinked(text: str) -> str:
+    """Return a rule's text with the words of its links in place of ncu's markup (`@url:words:address@`), on one line."""
+    text = re.sub(r"@url:([^:@]*):[^@]*@", r"\1", text)
+    return " ".join(re.sub(r"@(?:section|sass|source):[^@]*?:?([^:@]*)@", r"\1", text).split())
 
 
 def _ranges(action: Any) -> list[tuple[str, str, str]]:

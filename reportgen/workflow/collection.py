@@ -298,6 +298,8 @@ def _bundle(
         losses=tuple(dict.fromkeys(loss for one in read for loss in one.losses)),
         plan={"backends": list(dict.fromkeys(step.backend for step in todo)), **_plain(plan)},
         formulas=formulas,
+        question=plan.question,
+        prose=plan.prose,
     )
     table = processed.table(frame, formulas, facts)
     kept = {
