@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reportgen.analysis.derive import TIME
-from reportgen.evidence.samples import BEFORE_PARAMS, param_columns
+from reportgen.evidence.samples import BEFORE_PARAMS, of_kernels, param_columns
 
 Rule = Literal["add", "weigh", "min", "max", "same", "none"]
 _Numbers = npt.NDArray[Any]
@@ -64,8 +64,8 @@ def rule(metric: str) -> Rule:
 def per_run(samples: pd.DataFrame) -> pd.DataFrame:
     """Combine a samples table over the kernels of each region; metrics whose value is a word are left out.
 
-    Returns one row for each run and metric: the identity columns, `value`, `unit`, `state`, `reason`, `kernels` (how many),
-    `kernel` (their names, joined by `|`), `source` (of the first) and `order` (of the first row in the table).
+    Returns one row for each run and metric: the identity columns, `value`, `unit`, `state`, `reason`, `kernels` (how many,
+    none for what is of no kernel, such as a span, a clock, a copy or a value of the suite's own), `kernel` (their names, joined by `|`), `source` (of the first) and `order` (of the first row in the table).
     """
     samples = _without_ignored(samples)
     worded = (samples["state"] == "ok").to_numpy() & np.isnan(samples["value"].to_numpy())
@@ -80,7 +80,7 @@ def per_run(samples: pd.DataFrame) -> pd.DataFrame:
     names = out["metric"].astype("object")
     known = {metric: rule(metric) for metric in names.unique()}
     rules = names.map(known).to_numpy(dtype="object")
-    out["kernels"] = np.where(names.isin([m for m in known if m.startswith("region__")]), 0, sizes)
+    out["kernels"] = np.bincount(number, of_kernels(samples), minlength=count).astype(np.int64)
     out["order"] = first
     region, regions = _numbered(out, keys[:-1])
     launch = _launches(samples, region[number])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +60,14 @@ class Expression:
 
     @property
     def paired(self) -> bool:
-        """Tell whether it is a ratio of regions of one run: its mean is then the geometric one."""
-        quotient = isinstance(self._tree, ast.BinOp) and isinstance(self._tree.op, ast.Div)
-        return quotient and any(is_elsewhere(name) for name in self.names)
+        """Tell whether it is a ratio of regions of one run: its mean is then the geometric one.
+
+        A ratio stays one under a factor or a power. A difference over something is a relative change, which may be negative.
+        """
+        factors = list(_factors(self._tree, 1))
+        if any(isinstance(getattr(part, "op", None), ast.Sub | ast.USub) for f, _ in factors for part in ast.walk(f)):
+            return False
+        return {sign for _, sign in factors} == {-1, 1} and any(is_elsewhere(name) for name in self.names)
 
     def __call__(self, values: Mapping[str, float]) -> float:
         """Return the formula's value, NaN where it is not defined (a division by 0, a root of a negative number).
@@ -156,6 +161,20 @@ def _key(node: ast.expr) -> str:
         of = _text(node.args[0]) if len(node.args) == 1 and not node.keywords else ""
         return highest(of) if of else ""
     return _dotted(node)
+
+
+def _factors(node: ast.expr, sign: int) -> Iterator[tuple[ast.expr, int]]:
+    """Yield what a formula is a product of, numbers left out: with 1 what it multiplies by, with -1 what it divides by."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        yield from _factors(node.left, sign)
+        yield from _factors(node.right, sign if isinstance(node.op, ast.Mult) else -sign)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and not _names(node.right, "", ""):
+        power = _evaluate(node.right, {})
+        yield from _factors(node.left, -sign if power < 0 else sign)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd):
+        yield from _factors(node.operand, sign)
+    elif not isinstance(node, ast.Constant):
+        yield node, sign
 
 
 def _text(node: ast.expr) -> str:

@@ -23,6 +23,7 @@ from reportgen.evidence.provenance import Provenance
 from reportgen.evidence.samples import PARAM, param_columns
 
 SM_CLOCK = "gpc__cycles_elapsed.avg.per_second"
+NO_GEOMETRIC_MEAN = "a ratio that is not above zero has no geometric mean"
 _CLOCKS = (SM_CLOCK, "nvml__sm_clock")
 NSIGHT_COLUMNS = (
     *("AvgValue", "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper", "RelativeStdDevPct"),
@@ -145,7 +146,8 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
         mixed = len({type(value) for value in known.values()}) > 1
         out[name] = pd.Series([known[text] for text in texts], dtype="object" if mixed else None)
     count = len(first)
-    out |= _statistics(per_run, number, count)
+    statistics_, undefined = _statistics(per_run, number, count)
+    out |= statistics_
     for name in ("metric", "unit", "kernel"):
         out[name.capitalize()] = head[name].astype("object").to_numpy()
     out |= _machine(provenance)
@@ -153,6 +155,7 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
     for name in _IDENTITY:
         out[name.capitalize()] = head[name].astype("object").to_numpy()
     out |= _states(per_run, number, count)
+    out["State"][undefined], out["Reason"][undefined] = "dropped", NO_GEOMETRIC_MEAN
     identities = zip(*(head[key].astype("object") for key in keys), strict=True)
     out["Row"] = [row_id(identity) for identity in identities]
     frame = pd.DataFrame(out, index=pd.RangeIndex(count))
@@ -191,15 +194,19 @@ def decoded(text: str) -> Any:
     return value if isinstance(value, str | int | float | bool) and value != "" else text
 
 
-def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int) -> dict[str, Any]:
+def _statistics(
+    per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int
+) -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
+    """Return the columns of statistics, and for each row whether it is of ratios that have no mean."""
     columns = {name: np.full(count, np.nan) for name in _STATISTICS}
     num_runs = np.zeros(count, dtype=np.int64)
     num_processes = np.zeros(count, dtype=np.int64)
     geometric = np.zeros(count, dtype=bool)
     geometric[number] = per_run["geometric"].to_numpy(dtype=bool)
+    undefined = np.zeros(count, dtype=bool)
     for rows, matrix, processes in _layouts(per_run, number):
         found = statistics.summarise_rows(matrix, processes)
-        _make_geometric(found, matrix, processes, geometric[rows])
+        undefined[rows] = _make_geometric(found, matrix, processes, geometric[rows])
         for name, key in _STATISTICS.items():
             columns[name][rows] = found[key]
         num_runs[rows], num_processes[rows] = found["runs"], found["processes"]
@@ -210,23 +217,29 @@ def _statistics(per_run: pd.DataFrame, number: np.ndarray[Any, Any], count: int)
     stable = [None if math.isnan(r) else bool(r < statistics.STABLE_BELOW_PCT) for r in relative]
     rounded = {name: statistics.round_digits(column) for name, column in columns.items()}
     rounded["RelativeStdDevPct"] = statistics.round_digits(relative)
-    return {
-        **rounded,
-        "NumRuns": num_runs,
-        "NumProcesses": num_processes,
-        "StableMeasurement": np.array(stable, dtype="object"),
-    }
+    counts = {"NumRuns": num_runs, "NumProcesses": num_processes}
+    return {**rounded, **counts, "StableMeasurement": np.array(stable, dtype="object")}, undefined
 
 
 def _make_geometric(
     found: dict[str, np.ndarray[Any, Any]], matrix: statistics.Array, processes: np.ndarray[Any, Any], chosen: Any
-) -> None:
-    """Give the chosen rows, which are ratios, the geometric mean and an interval on their logarithms."""
-    chosen = chosen & (matrix > 0).all(axis=1)
+) -> np.ndarray[Any, Any]:
+    """Give the chosen rows, which are ratios, the geometric mean, and deviation and interval on their logarithms.
+
+    The deviation is how far one deviation of the logarithms lies above the mean. Returns which rows have no such mean, since
+    a value is not above zero: there mean, deviation and interval are not known.
+    """
+    positive = (matrix > 0).all(axis=1)
+    undefined = np.asarray(chosen & ~positive)
+    for name in ("mean", "deviation", "ci_low", "ci_high"):
+        found[name] = np.where(undefined, np.nan, found[name])
+    chosen = chosen & positive
     if chosen.any():
         logs = statistics.summarise_rows(np.log(matrix[chosen]), processes)
         for name in ("mean", "ci_low", "ci_high"):
             found[name][chosen] = np.exp(logs[name])
+        found["deviation"][chosen] = found["mean"][chosen] * np.expm1(logs["deviation"])
+    return undefined
 
 
 def _layouts(
@@ -323,9 +336,11 @@ def _derive(
             known["time"] = known[timed] / 1e9
         known.update(machine)
     _reach_out(measured.iloc[first], of_run, expression, values, before)
-    # A row that the formula reads says of which kernels the result is; without one the run's first does.
+    # The row with most kernels among those that the formula reads says of which the result is; without one the run's first does.
     place = first.copy()
-    place[number[chosen]] = np.flatnonzero(chosen)
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.argsort(measured["kernels"].to_numpy()[rows], kind="stable")]
+    place[number[rows]] = rows
     results = [_result(expression, known) for known in values]
     # What a suite recorded outside of a region is of no kernel, and no formula speaks of it.
     speaks = np.zeros(len(first), dtype=bool)

@@ -190,9 +190,16 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 def launches(frame: pd.DataFrame) -> int:
     """Count the profiled launches: a place among a run's kernels counts once, however many rows and sources it has."""
     place = [*BEFORE_PARAMS, *param_columns(frame), "annotation", "run", "kernel_index", "kernel"]
-    # A region's span and a suite's own value are of no kernel; a foreign table may name kernels without their place.
+    return len(frame.loc[of_kernels(frame), place].drop_duplicates())
+
+
+def of_kernels(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Tell for each row whether it is of a kernel (under torch: of an operator): not a span, a copy or a suite's own value.
+
+    A foreign table may name kernels without their place.
+    """
     named = (frame["kernel"] != "") & ~(frame["kernel"].str.startswith("[").fillna(value=False))
-    return len(frame.loc[frame["kernel_index"].notna() | named, place].drop_duplicates())
+    return (frame["kernel_index"].notna() | named).to_numpy(dtype=bool)
 
 
 def split_constants(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -280,5 +280,37 @@ def test_an_at_that_binds_with_what_stands_before_it_asks_for_brackets(text: str
 def test_only_a_value_of_another_region_pairs_runs() -> None:
     assert derive.parse("x", 'time@"fp32" / time').paired
     assert not derive.parse("x", "n / time").paired
+    assert not derive.parse("x", '2 * (time@"fp32")').paired
+    assert not derive.parse("x", 'time@"fp32" - time').paired
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('time@"fp32" / time * 1', '1 * (time@"fp32" / time)', '100 * (time@"fp32") / time', '+(time@"fp32" / time)'),
+        *('(time@"fp32" / time) ** 2', '(time / (time@"fp32")) ** -1', 'time@"fp32" * time ** -1'),
+        'max(time@"a", time@"b") / (time + 0)',
+    ],
+)
+def test_a_ratio_stays_one_under_a_factor_or_a_power(text: str) -> None:
+    assert derive.parse("x", text).paired
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(time@"fp32" - time) / time',
+        'time / (time@"fp32" - time)',
+        '1 - time / (time@"fp32")',
+        '-(time@"fp32") / time',
+        '-2 * (time@"fp32") / time',
+        'max(time@"a" - time, 0) / time',
+    ],
+)
+def test_a_relative_change_is_no_ratio(text: str) -> None:
+    assert not derive.parse("x", text).paired
+
+
+def test_the_highest_mean_is_of_no_other_region() -> None:
     assert not derive.parse("x", 'n / highest("GB/s")').paired
     assert not derive.parse("x", 'n / highest("GB/s @ 2 GHz")').paired

@@ -275,6 +275,9 @@ def test_a_ratio_pairs_the_regions_of_one_run_and_its_mean_is_geometric() -> Non
     assert row["AvgValue"] == pytest.approx(4.0, rel=1e-11)
     assert (row["CI95_Lower"], row["CI95_Upper"]) == pytest.approx((2.0**low, 2.0**high), rel=1e-9)
     assert (row["MinValue"], row["MaxValue"], row["Median"], row["NumRuns"]) == (2.0, 8.0, 4.0, 3)
+    # The logarithms to base 2 deviate by 1: one deviation above 4 is 8.
+    assert row["StdDev"] == pytest.approx(4.0, rel=1e-11)
+    assert (row["RelativeStdDevPct"], row["StableMeasurement"]) == (pytest.approx(100.0, rel=1e-11), False)
     itself = only(got, Metric="speed-up", Annotation="fp32")
     assert (itself["AvgValue"], itself["StdDev"]) == (1.0, 0.0)
     assert (itself["CI95_Lower"], itself["CI95_Upper"]) == (1.0, 1.0)
@@ -301,6 +304,58 @@ def test_two_ratios_have_a_mean_and_no_interval() -> None:
     )
     assert got["AvgValue"] == pytest.approx(2.0, rel=1e-11)
     assert math.isnan(got["CI95_Lower"])
+
+
+def test_a_ratio_times_one_is_the_same_ratio() -> None:
+    rows = table(two([200.0, 800.0, 200.0], [100.0, 100.0, 50.0]))
+    got = processed.table(rows, [SPEED_UP, Formula("again", 'time@"fp32" / time * 1', "")])
+    plain, again = (only(got, Metric=name, Annotation="fp16") for name in ("speed-up", "again"))
+
+    for column in ("AvgValue", "StdDev", "RelativeStdDevPct", "CI95_Lower", "CI95_Upper", "MinValue", "Median"):
+        assert plain[column] == again[column]
+
+
+def test_the_geometric_deviation_does_not_depend_on_which_way_round_the_ratio_is() -> None:
+    """What is 3 % above on the one is 3 % above on the other: the arithmetic deviations differ."""
+    rows = table(two([200.0, 206.0, 212.18], [100.0, 100.0, 100.0]))
+    got = processed.table(rows, [SPEED_UP, Formula("slow-down", 'time / (time@"fp32")', "")])
+    over, under = (only(got, Metric=name, Annotation="fp16") for name in ("speed-up", "slow-down"))
+
+    assert over["RelativeStdDevPct"] == pytest.approx(3.0, rel=1e-9)
+    assert under["RelativeStdDevPct"] == pytest.approx(3.0, rel=1e-9)
+    assert over["StdDev"] == pytest.approx(2.06 * 0.03, rel=1e-9)
+
+
+def test_a_ratio_that_is_not_above_zero_has_no_mean_and_says_so() -> None:
+    rows = two([1.0, 2.0, 4.0], [1.0, 1.0, 1.0])
+    error = {"kernel": "", "unit": "", "metric": "error"}
+    for row, value in zip(list(rows), (0.0, 0.5, 0.25, 0.5, 0.5, 0.5), strict=True):
+        rows.append({**row, **error, "value": value})
+    got = processed.table(table(rows), [Formula("worse", 'error@"fp32" / error', "")])
+    row, itself = (only(got, Metric="worse", Annotation=name) for name in ("fp16", "fp32"))
+
+    assert all(math.isnan(row[name]) for name in ("AvgValue", "StdDev", "CI95_Lower", "RelativeStdDevPct"))
+    assert (row["State"], row["Reason"]) == ("dropped", "a ratio that is not above zero has no geometric mean")
+    assert (row["MinValue"], row["MaxValue"]) == (0.0, 1.0)
+    assert (itself["State"], itself["AvgValue"]) == ("ok", 1.0)
+
+
+def test_what_is_of_no_kernel_counts_none() -> None:
+    launch = runs({TIME: [1.0, 2.0]}, kernel="k")
+    other = {"kernel_index": pd.NA, "kernel": ""}
+    rows = [
+        *launch,
+        *({**row, **other, "metric": name} for row in launch for name in ("region__span", "nvml__sm_clock", "error")),
+        *({**row, **other, "metric": "memcpy_memset__time_duration.sum", "kernel": "[memset]"} for row in launch),
+    ]
+    formulas = [Formula("s", "time", "s"), Formula("twice", "2 * error", ""), Formula("both", "error * time", "")]
+    got = processed.table(table(rows), formulas)
+    counts = dict(zip(got["Metric"], got["NumKernels"], strict=True))
+
+    assert counts == {
+        **dict.fromkeys(("region__span", "nvml__sm_clock", "error", "memcpy_memset__time_duration.sum", "twice"), 0),
+        **dict.fromkeys((TIME, "s", "both"), 1),
+    }
 
 
 def test_a_paired_value_that_is_not_above_zero_has_the_plain_mean() -> None:
