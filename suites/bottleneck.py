@@ -63,8 +63,9 @@ def kinds() -> None:
     region.record("FLOP", 5.0 * ROWS * COLUMNS, "FLOP")  # greatest, difference, exponential, sum, quotient
 
     at = torch.randint(x.numel(), (x.numel() // 16,), device=DEVICE)
-    with annotate("gather"):
+    with annotate("gather") as region:
         x[at]
+    region.record("FLOP", 0.0, "FLOP")
 
     small = torch.rand(1 << 10, device=DEVICE)
     with annotate("small launch") as region:

@@ -354,9 +354,12 @@ def _derive(
     told = dict(
         zip(number[untimed].tolist(), measured.loc[untimed, ["state", "reason"]].to_numpy().tolist(), strict=True)
     )
+    backends = out["backend"].astype("object")
     for row, (_, reason) in enumerate(results):
         if reason:  # a region that failed or was skipped says why itself
-            out.loc[row, ["state", "reason"]] = told.get(row, ["dropped", reason])
+            lacks = _unread(expression, values[row], str(backends[row]))
+            said = ["skipped", f"the formula needs {', '.join(lacks)}, which {backends[row]} does not read"]
+            out.loc[row, ["state", "reason"]] = told.get(row, said if lacks else ["dropped", reason])
     return out[speaks].reset_index(drop=True)
 
 
@@ -413,6 +416,13 @@ def _numbers(rows: pd.DataFrame, params: Sequence[str]) -> list[dict[str, float]
             if isinstance(value := known[text], int | float):
                 values[name] = float(value)
     return found
+
+
+def _unread(expression: derive.Expression, known: Mapping[str, float], backend: str) -> list[str]:
+    """Return the hardware counters that a formula lacks because its row's backend never reads any."""
+    if backend == "ncu":
+        return []
+    return sorted(name for name in expression.names - known.keys() if "__" in name and name not in derive.TIMES)
 
 
 def _result(expression: derive.Expression, known: dict[str, float]) -> tuple[float, str]:

@@ -113,7 +113,10 @@ class _Reader:
         names: list[str] = []
         for result in action.rule_results_as_dicts():
             said = result["rule_message"]
-            name, text = f"rule__{result['rule_identifier']}", _unlinked(f"{said['title']}: {said['message']}")
+            name, text = (
+                f"rule__{result['rule_identifier']}",
+                _unlinked(": ".join(filter(None, (said["title"], said["message"])))),
+            )
             if not said["message"] or name in names:
                 continue
             self.texts.append((len(self.values), text))

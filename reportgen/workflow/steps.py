@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reportgen.analysis import combine, derive
@@ -57,6 +58,9 @@ def outcome(folder: Path) -> Outcome | None:
     return Outcome(whole.get("state", ""), whole.get("reason", ""), whole)
 
 
+UNFILLED = "a section brought this metric, and ncu gave it no value; some need the kernel's code (--sass all)"
+
+
 def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
     """Read the samples of one step from what it left in `folder`; `facts` and `losses` are those of its files."""
     ended = outcome(folder)
@@ -85,7 +89,7 @@ def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
             frames.append(_absent(absent, f"{source}/{runs.RUNS}", step))
     whole = samples.concat([_with_step(frame, step) for frame in frames if len(frame)])
     lost = tuple(f"{step.folder}: {one.line}" for one in complaints(step, folder) if one.loss)
-    return Samples(_without_ignored(whole, plan), found.facts, found.losses + lost)
+    return Samples(_without_ignored(_unasked(whole, plan), plan), found.facts, found.losses + lost)
 
 
 def complaints(step: Step, folder: Path) -> tuple[ncu_log.Problem, ...]:
@@ -168,6 +172,19 @@ def _with_step(frame: pd.DataFrame, step: Step) -> pd.DataFrame:
         data["benchmark"] = texts.map(lambda text: json.loads(text) if text else "").to_numpy()
     data |= {"scenario": step.scenario, "process": step.process}
     return samples.make(data, len(frame))
+
+
+def _unasked(frame: pd.DataFrame, plan: SuitePlan) -> pd.DataFrame:
+    """Mark as skipped what ncu gave no value to, where one of its sections brought the metric and nobody asked for it."""
+    asked = {*ncu.ALWAYS, *(metric for bench in plan.benchmarks for metric in bench.metrics)}
+    empty = (frame["reason"] == ncu_rep.NO_VALUE).to_numpy() & ~frame["metric"].isin(asked).to_numpy()
+    if not empty.any():
+        return frame
+    said = {
+        name: np.where(empty, word, frame[name].astype("object").to_numpy())
+        for name, word in (("state", "skipped"), ("reason", UNFILLED))
+    }
+    return samples.make({**{name: frame[name].array for name in frame.columns}, **said}, len(frame))
 
 
 def _without_ignored(frame: pd.DataFrame, plan: SuitePlan) -> pd.DataFrame:

@@ -522,7 +522,7 @@ def test_a_formula_of_a_benchmark_without_samples_makes_no_rows() -> None:
     assert list(got["Metric"]) == [TIME]
 
 
-def test_a_formula_whose_counter_a_backend_lacks_is_dropped_there_and_ok_where_it_is() -> None:
+def test_a_formula_whose_counter_a_backend_lacks_is_skipped_there_and_ok_where_it_is() -> None:
     rows = [
         *runs({TIME: [1e9], READ: [4.0]}, backend="ncu"),
         *runs({TIME: [1e9]}, backend="cupti"),
@@ -531,8 +531,8 @@ def test_a_formula_whose_counter_a_backend_lacks_is_dropped_there_and_ok_where_i
 
     assert only(got, Metric="B/s", Backend="ncu")["AvgValue"] == 4.0
     cupti = only(got, Metric="B/s", Backend="cupti")
-    assert (cupti["State"], cupti["NumRuns"], math.isnan(cupti["AvgValue"])) == ("dropped", 0, True)
-    assert cupti["Reason"] == f"the formula needs {READ}, which this run does not have"
+    assert (cupti["State"], cupti["NumRuns"], math.isnan(cupti["AvgValue"])) == ("skipped", 0, True)
+    assert cupti["Reason"] == f"the formula needs {READ}, which cupti does not read"
 
 
 def test_no_formula_speaks_of_what_a_suite_recorded_outside_of_a_region() -> None:
