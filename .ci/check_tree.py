@@ -24,6 +24,7 @@ HOSTS = {
     "developer.nvidia.com",
     "git-lfs.github.com",
     "github.com",
+    "json-schema.org",
     "keepachangelog.com",
     "localhost",
     "ns.adobe.com",

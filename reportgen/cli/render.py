@@ -36,8 +36,16 @@ FORMATS = ("html", "pdf", "json", "markdown")
     help="'public' withholds hosts, users, paths, addresses and raw reports.",
 )
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
+@click.option(
+    "--templates",
+    metavar="DIR",
+    type=PATH,
+    help="Templates and style sheets that go before those that ship; see docs/templates.md.",
+)
 @json_option
-def command(bundle: Path, out: Path, formats: tuple[str, ...], tier: Tier, paper: str, as_json: bool) -> None:
+def command(
+    bundle: Path, out: Path, formats: tuple[str, ...], tier: Tier, paper: str, templates: Path | None, as_json: bool
+) -> None:
     """Render a bundle as a dossier: dossier.html and dossier.pdf unless told otherwise.
 
     Only those files are replaced; DIR may hold others. Long tables go to dossier_files/ beside them. The same bundle
@@ -45,7 +53,7 @@ def command(bundle: Path, out: Path, formats: tuple[str, ...], tier: Tier, paper
     """
     from reportgen.dossier.render import render
 
-    written = render(bundle, out, formats or ("html", "pdf"), tier, paper)
+    written = render(bundle, out, formats or ("html", "pdf"), tier, paper, templates and templates.resolve())
     if as_json:
         print_json({"tier": tier, "paper": paper, "files": [str(path) for path in written]})
     else:

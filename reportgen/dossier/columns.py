@@ -76,7 +76,7 @@ def _part(part: Part, unit: str) -> float:
         return advance(part.text, MONO) * CODE
     if isinstance(part, Figure):
         return advance(f"{part.text} {part.unit}" if part.unit and part.unit != unit else part.text, SANS)
-    return advance(part, SANS)
+    return advance(part if isinstance(part, str) else part.text, SANS)
 
 
 def _longest(cell: Cell) -> float:

@@ -1,52 +1,145 @@
-"""The one place that knows Jinja: the environment, its few filters, and how a page's style and script are gathered."""
+"""The one place that knows Jinja: where templates come from, the few filters, and how a page's style and script are gathered.
+
+A folder of someone's own goes before the templates that ship, file by file: `dossier/page.html.j2` there is used instead of
+ours, and may extend it as `shipped/dossier/page.html.j2`. What such a folder holds is data, not a program: its templates
+run in Jinja's sandbox, and whatever goes wrong in one is an error that names its file and line.
+"""
 
 from __future__ import annotations
 
 import base64
 import math
+import traceback
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import fields
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from reportgen.dossier.model import Figure, Name, Part
-from reportgen.dossier.text import visible
+from reportgen.dossier.model import Figure, Moment, Name, Part
+from reportgen.dossier.text import day, moment, visible
+from reportgen.evidence.errors import UserError
 from reportgen.resources import templates
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# Style sheets that a folder of one's own may add; there are none that ship.
+ADDED = ("dossier/own.css", "dossier/own-print.css", "site/own.css")
+SHIPPED = "shipped"
+_ENDS = ("</style", "</script")
 _LONGEST_KEY = 200
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
-def render(template: str, **values: object) -> str:
-    """Render a template of `templates/` with `values`."""
-    return _environment().get_template(template).render(values)
+class TemplateFault(UserError):
+    """A template or style sheet of someone's own that cannot be used; it would spoil every page alike."""
 
 
-def source(*names: str) -> str:
-    """Return files of `templates/` (styles, scripts) as one text, in this order."""
-    return "\n".join((templates() / name).read_text(encoding="utf-8").strip() for name in names)
+class Templates:
+    """The templates that ship, and before them those of the folder `own`, if there is one."""
+
+    def __init__(self, own: Path | None = None) -> None:
+        self.own = own
+        self._environment = _environment(own)
+
+    def render(self, template: str, context: DataclassInstance) -> str:
+        """Render a template with the fields of `context` as its variables.
+
+        Raises `TemplateFault` with the place where templates of someone's own are in use and rendering fails.
+        """
+        values = {field.name: getattr(context, field.name) for field in fields(context)}
+        try:
+            return self._environment.get_template(template).render(values)
+        except Exception as error:
+            if self.own is None:
+                raise
+            raise self._fault(error) from error
+
+    def source(self, *names: str) -> str:
+        """Return style sheets or scripts as one text, in this order; those of `ADDED` only where they are."""
+        texts = [self._text(name) for name in names]
+        return "\n".join(text for text in texts if text)
+
+    def check(self) -> None:
+        """Raise `TemplateFault` unless the folder of one's own is there, changes something, and can be compiled."""
+        if self.own is None:
+            return
+        if not self.own.is_dir():
+            raise TemplateFault(self.own, "there is no such folder", "name a folder of templates")
+        held = {path.relative_to(self.own).as_posix() for path in self.own.rglob("*") if path.is_file()}
+        known = replaceable()
+        if not held.intersection(known):
+            raise TemplateFault(self.own, "holds nothing in place of what ships", f"it may hold {', '.join(known)}")
+        for name in sorted(held):
+            if name.endswith(".j2"):
+                try:
+                    self._environment.get_template(name)
+                except Exception as error:
+                    raise self._fault(error) from error
+            elif name in known:
+                self._text(name)
+
+    def _text(self, name: str) -> str:
+        own = self.own / name if self.own is not None else None
+        if own is not None and own.is_file():
+            try:
+                text = own.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise TemplateFault(own, f"cannot be read: {error}", "it is to be a text in UTF-8") from error
+            if (end := next((end for end in _ENDS if end in text.lower()), None)) is not None:
+                raise TemplateFault(own, f"holds '{end}', which would end it within the page", "take it out")
+            return text.strip()
+        return "" if name in ADDED else (templates() / name).read_text(encoding="utf-8").strip()
+
+    def _fault(self, error: Exception) -> TemplateFault:
+        """Return an error that names the template and line at which `error` was raised, those of one's own before ours."""
+        assert self.own is not None
+        places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+        if isinstance(error, TemplateSyntaxError) and error.filename:
+            places.append((error.filename, error.lineno))
+        made = [(Path(name), line) for name, line in places if name.endswith(".j2")]
+        mine = [(path, line) for path, line in made if path.is_relative_to(self.own)]
+        path, line = (mine or made or [(self.own, 0)])[-1]
+        what = " ".join(str(error).split()) or type(error).__name__
+        return TemplateFault(
+            f"{path}:{line}" if line else path,
+            f"cannot be rendered: {what}",
+            "what a template may use stands in docs/templates.md",
+        )
+
+
+def replaceable() -> list[str]:
+    """Return the names of the files of `templates/` that a folder of one's own may hold in their place, and those it may add."""
+    shipped = templates()
+    return sorted({path.relative_to(shipped).as_posix() for path in shipped.rglob("*") if path.is_file()} | {*ADDED})
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(templates()),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_finalize,
+def _environment(own: Path | None) -> Environment:
+    shipped = FileSystemLoader(templates())
+    options: dict[str, Any] = {
+        "autoescape": True,
+        "undefined": StrictUndefined,
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "keep_trailing_newline": True,
+        "finalize": _finalize,
+    }
+    environment = (
+        Environment(loader=shipped, **options)  # noqa: S701 - it stands in the options
+        if own is None
+        else ImmutableSandboxedEnvironment(
+            loader=ChoiceLoader([FileSystemLoader(own), shipped, PrefixLoader({SHIPPED: shipped})]), **options
+        )
     )
     environment.filters.update(
         base64=as_base64, chunks=chunks, day=day, minute=minute, number=number, sort_key=sort_key, verbatim=verbatim
     )
-    environment.tests.update(figure=is_figure, name=is_name)
+    environment.tests.update(figure=is_figure, moment=is_moment, name=is_name)
     return environment
 
 
@@ -65,6 +158,11 @@ def is_figure(part: Part) -> bool:
 def is_name(part: Part) -> bool:
     """Tell whether a part of a sentence is a name, which is printed as code."""
     return isinstance(part, Name)
+
+
+def is_moment(part: Part) -> bool:
+    """Tell whether a part of a sentence is a moment."""
+    return isinstance(part, Moment)
 
 
 def number(value: float) -> str:
@@ -89,15 +187,9 @@ def chunks(text: str, size: int = 8) -> Sequence[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def day(moment: str) -> str:
-    """Return the day of an ISO 8601 moment in words: `30 November 2026`."""
-    date = datetime.fromisoformat(moment)
-    return f"{date.day} {_MONTHS[date.month - 1]} {date.year}"
-
-
-def minute(moment: str) -> str:
-    """Return the day and minute of an ISO 8601 moment in UTC: `30 November 2026, 21:10 UTC`."""
-    return f"{day(moment)}, {datetime.fromisoformat(moment):%H:%M} UTC"
+def minute(iso: str) -> str:
+    """Return the day and minute of an ISO 8601 moment in words and in UTC: `30 November 2026, 21:10 UTC`."""
+    return moment(iso).text
 
 
 def verbatim(text: str) -> Markup:

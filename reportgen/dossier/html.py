@@ -5,27 +5,28 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from reportgen.dossier import environment
+from reportgen.dossier.context import PageContext
+from reportgen.dossier.environment import Templates, verbatim
 from reportgen.dossier.model import Dossier
 from reportgen.dossier.references import references
 
-_STYLES = ("shared/tokens.css", "shared/charts.css", "dossier/dossier.css")
+_STYLES = ("shared/tokens.css", "shared/charts.css", "dossier/dossier.css", "dossier/own.css")
 _SCRIPTS = ("dossier/dossier.js",)
 
 
-def render(dossier: Dossier) -> str:
+def render(dossier: Dossier, templates: Templates | None = None) -> str:
     """Render `dossier` as a page that opens from a folder and reads in order even without style and script."""
-    style = environment.source(*_STYLES)
-    script = environment.source(*_SCRIPTS)
-    return environment.render(
-        "dossier/page.html.j2",
+    made = templates or Templates()
+    style, script = made.source(*_STYLES), made.source(*_SCRIPTS)
+    context = PageContext(
         dossier=dossier,
         refs=references(dossier),
         data={file.name: file for file in dossier.data},
         policy=_policy(style, script),
-        style=environment.verbatim(style),
-        script=environment.verbatim(script),
+        style=verbatim(style),
+        script=verbatim(script),
     )
+    return made.render("dossier/page.html.j2", context)
 
 
 def _policy(style: str, script: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -10,7 +12,6 @@ from urllib.parse import quote
 from reportgen.dossier import words
 from reportgen.dossier.model import (
     EvidenceFile,
-    Part,
     ProvenanceEntry,
     ProvenanceGroup,
     Published,
@@ -18,7 +19,7 @@ from reportgen.dossier.model import (
     Term,
     Tier,
 )
-from reportgen.dossier.text import count, figure, plural, say, visible
+from reportgen.dossier.text import count, figure, moment, plural, say, scale_for, visible
 from reportgen.evidence import provenance as kept
 from reportgen.evidence.bundle import Bundle, BundleFile, BundleInfo
 from reportgen.evidence.redaction import published, redact
@@ -31,6 +32,9 @@ _ROLES = (
     ("data/provenance.json", "provenance"),
     ("data/", "raw evidence"),
 )
+
+
+_MOMENT = re.compile(r"\d{4}-?\d\d-?\d\dT[\d:]{4,8}(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)")
 
 
 def iso(start: str) -> str:
@@ -50,22 +54,44 @@ def provenance(facts: kept.Provenance) -> tuple[ProvenanceGroup, ...]:
 def _entry(key: kept.Key, fact: kept.Fact) -> ProvenanceEntry:
     label = visible(key.label)
     if fact.withheld:
-        return ProvenanceEntry(key.name, label, "", "withheld", "it may name a host, a path or a person", "")
+        return ProvenanceEntry(key.name, label, (), "withheld", "it may name a host, a path or a person", "")
     if fact.value is None:
-        return ProvenanceEntry(key.name, label, "", "not recorded", visible(fact.reason), "")
-    value: Part = visible(fact.text)
+        return ProvenanceEntry(key.name, label, (), "not recorded", visible(fact.reason), "")
+    return ProvenanceEntry(key.name, label, _said(key, fact), "recorded", "", visible(fact.origin))
+
+
+def _said(key: kept.Key, fact: kept.Fact) -> Sentence:
+    """Return a fact as it is printed: a number in its unit, a range as two, a moment in words, else its own text."""
+    source = f"provenance:{key.name}"
     if isinstance(fact.value, int | float) and not isinstance(fact.value, bool):
-        value = figure(float(fact.value), key.unit, f"provenance:{key.name}")
-    elif key.unit in ("byte", "hz") and (number := _as_number(str(fact.value))) is not None:
-        value = figure(number, key.unit, f"provenance:{key.name}")
-    return ProvenanceEntry(key.name, label, value, "recorded", "", visible(fact.origin))
+        return (figure(float(fact.value), key.unit, source),)
+    text = str(fact.text)
+    if key.unit and (ends := [_as_number(end) for end in text.split(" to ")]) and None not in ends:
+        values = [end for end in ends if end is not None]
+        if len(values) == 1:
+            return (figure(values[0], key.unit, source),)
+        if len(values) == 2:
+            low, high = values
+            scale = scale_for([high], key.unit)
+            return (
+                figure(low, key.unit, f"{source}[0]", scale),
+                " to ",
+                figure(high, key.unit, f"{source}[1]", scale),
+            )
+    if _MOMENT.fullmatch(text):
+        try:
+            return (moment(text),)
+        except ValueError:
+            pass
+    return (visible(text),)
 
 
 def _as_number(text: str) -> float | None:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         return None
+    return value if math.isfinite(value) else None
 
 
 def evidence(bundle: Bundle, tier: Tier, beside: str) -> tuple[EvidenceFile, ...]:

@@ -7,7 +7,7 @@ words, figures and names, so that no writer has to look for numbers in a text. T
 A figure's `source` is one of
 - `<row>.<column>`: a cell of the processed table; `<row>` is the first 12 hex digits of the row's identity (`processed.row_id`)
 - `<function>(<source>, …)`: computed from other sources by a function of `analysis` of that name
-- `provenance:<key>`: a fact of provenance.json
+- `provenance:<key>`: a fact of provenance.json; `provenance:<key>[0]` and `[1]` are the ends of one that is a range
 - `file:<path>.<bytes|sha256>`: a payload file of the manifest
 - `<row>/k<index>.AvgValue`: the mean over runs of one kernel of a row's region, by its place there
 - `count(<what>)`: a count over the samples table (`count(kernels)`)
@@ -43,7 +43,15 @@ class Name:
     whole: str
 
 
-Part = str | Figure | Name
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment as it is printed, in words and in UTC, and as ISO 8601 (`2026-12-01T03:37:08Z`)."""
+
+    text: str  # "1 December 2026, 03:37 UTC"
+    iso: str
+
+
+Part = str | Figure | Name | Moment
 Sentence = tuple[Part, ...]
 
 
@@ -150,7 +158,7 @@ class ProvenanceEntry:
 
     key: str
     label: str
-    value: Part
+    value: Sentence
     state: Literal["recorded", "not recorded", "withheld"]
     reason: str
     origin: str

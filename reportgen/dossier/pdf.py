@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from reportgen.dossier import environment, fonts
+from reportgen.dossier import fonts
 from reportgen.dossier.columns import fit
+from reportgen.dossier.context import PrintContext
+from reportgen.dossier.environment import Templates, verbatim
 from reportgen.dossier.model import Dossier
 from reportgen.dossier.references import blocks, references
 
@@ -32,21 +34,27 @@ class Attachment:
     relationship: Relationship = "Data"
 
 
-def render(dossier: Dossier, attachments: Sequence[Attachment] = (), paper: Paper = "a4") -> bytes:
+def render(
+    dossier: Dossier,
+    attachments: Sequence[Attachment] = (),
+    paper: Paper = "a4",
+    templates: Templates | None = None,
+) -> bytes:
     """Print `dossier` with `attachments` inside it."""
-    html = fonts.printable(page(dossier, {attachment.name for attachment in attachments}, paper), fonts.characters())
+    names = {attachment.name for attachment in attachments}
+    html = fonts.printable(page(dossier, names, paper, templates), fonts.characters())
     with fonts.only_ours():
         from reportgen.dossier.press import press
 
         return press(html, attachments, datetime.fromisoformat(dossier.started))
 
 
-def page(dossier: Dossier, attached: set[str], paper: Paper = "a4") -> str:
+def page(dossier: Dossier, attached: set[str], paper: Paper = "a4", templates: Templates | None = None) -> str:
     """Return the page that is printed; `attached` are the names of the files that travel inside the PDF."""
     files = min(len(dossier.evidence), _MOST_FILES)
     tables = {table.id: len(table.rows) for block in blocks(dossier) for table in block.tables}
-    return environment.render(
-        "dossier/print.html.j2",
+    made = templates or Templates()
+    context = PrintContext(
         dossier=dossier,
         refs=references(dossier),
         shown=allot(tables, MOST_ROWS - files),
@@ -55,8 +63,9 @@ def page(dossier: Dossier, attached: set[str], paper: Paper = "a4") -> str:
         drawings={chart.id: fonts.printable(chart.svg, fonts.characters()) for chart in dossier.charts},
         paper=paper,
         fit=lambda columns, rows: fit(columns, rows, _MEASURES[paper]),
-        style=environment.verbatim(environment.source("dossier/print.css")),
+        style=verbatim(made.source("dossier/print.css", "dossier/own-print.css")),
     )
+    return made.render("dossier/print.html.j2", context)
 
 
 def allot(sizes: Mapping[str, int], most: int) -> dict[str, int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen.dossier.build import build
+from reportgen.dossier.environment import Templates
 from reportgen.dossier.model import Dossier, Tier
 from reportgen.dossier.text import plain
 from reportgen.evidence import write
@@ -25,13 +26,22 @@ BESIDE = "dossier_files"
 
 
 def render(
-    bundle_path: Path, out: Path, formats: Sequence[str] = DEFAULT_FORMATS, tier: Tier = "public", paper: str = "a4"
+    bundle_path: Path,
+    out: Path,
+    formats: Sequence[str] = DEFAULT_FORMATS,
+    tier: Tier = "public",
+    paper: str = "a4",
+    templates: Path | None = None,
 ) -> list[Path]:
-    """Render the bundle at `bundle_path` into the folder `out`, replacing only the files that it writes; return them."""
+    """Render the bundle at `bundle_path` into the folder `out`, replacing only the files that it writes; return them.
+
+    `templates` is a folder of templates that go before those that ship.
+    """
     refuse_inside(out / "dossier.html")
+    Templates(templates).check()
     if faults := verify(bundle_path):
         raise BundleError(bundle_path, in_short(faults), "take the bundle from a copy")
-    made = pages(bundle_path, tier, paper, tuple(formats))
+    made = pages(bundle_path, tier, paper, tuple(formats), templates=templates)
     del made["summary.json"]
     # What a page links to stands there before the page does.
     for name in sorted(made, key=lambda name: not name.startswith(f"{BESIDE}/")):
@@ -45,31 +55,36 @@ def pages(
     paper: str = "a4",
     formats: tuple[str, ...] = DEFAULT_FORMATS,
     beside: str = "",
+    templates: Path | None = None,
 ) -> dict[str, bytes]:
     """Return the dossier's files by their relative names, and a `summary.json` for the pages of a site.
 
-    `beside` is the folder, relative to the dossier, into which the caller publishes the bundle's files, if it does.
+    `beside` is the folder, relative to the dossier, into which the caller publishes the bundle's files, if it does;
+    `templates` a folder of templates that go before those that ship.
     """
+    chosen = Templates(templates)
     bundle = open_bundle(bundle_path)
     dossier = build(bundle, tier, beside)
     made: dict[str, bytes] = {}
     for name in formats:
-        made[f"dossier.{'md' if name == 'markdown' else name}"] = _write(name, dossier, bundle, paper)
+        page = "dossier.html" if "html" in formats else ""
+        file = f"dossier.{'md' if name == 'markdown' else name}"
+        made[file] = _write(name, dossier, bundle, paper, chosen, page)
     if "html" in formats:
         made |= {f"{BESIDE}/{file.name}": file.text.encode() for file in dossier.data if not file.inline}
     made["summary.json"] = json.dumps(summary(dossier), ensure_ascii=False, sort_keys=True).encode()
     return made
 
 
-def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str) -> bytes:
+def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str, templates: Templates, page: str) -> bytes:
     if name == "html":
         from reportgen.dossier import html
 
-        return html.render(dossier).encode()
+        return html.render(dossier, templates).encode()
     if name == "pdf":
         from reportgen.dossier import pdf
 
-        return pdf.render(dossier, _attachments(dossier, bundle), "letter" if paper == "letter" else "a4")
+        return pdf.render(dossier, _attachments(dossier, bundle), "letter" if paper == "letter" else "a4", templates)
     if name == "json":
         from reportgen.dossier import jsonform
 
@@ -77,7 +92,7 @@ def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str) -> bytes:
     if name == "markdown":
         from reportgen.dossier import markdown
 
-        return markdown.render(dossier).encode()
+        return markdown.render(dossier, page).encode()
     raise UserError(None, f"'{name}' is not a format", f"use one of {', '.join(FORMATS)}")
 
 

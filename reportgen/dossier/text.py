@@ -8,8 +8,9 @@ import string
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from reportgen.dossier.model import Figure, Name, Part, Sentence
+from reportgen.dossier.model import Figure, Moment, Name, Part, Sentence
 
 # Longest first.
 _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
@@ -20,6 +21,10 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
 }
 # Splits a C++ name at its brackets, operators and arrows left whole.
 _BRACKETS = re.compile(r"(operator\s*(?:<=>|<<=?|>>=?|->\*?|<=|>=|<|>|\(\))|->\*?|[<>()])")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 _DIGITS = 4
 _MOST_DIGITS = 5
 
@@ -94,6 +99,23 @@ def count(value: int, source: str) -> Figure:
     return Figure(float(value), f"{value:,d}".replace(",", " "), "", str(value), source)
 
 
+def moment(iso: str) -> Moment:
+    """Return a moment in ISO 8601, extended or basic, as it is printed; one that names no zone is in UTC.
+
+    Raises `ValueError` where it is none.
+    """
+    at = datetime.fromisoformat(iso)
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return Moment(f"{day(iso)}, {at:%H:%M} UTC", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+def day(iso: str) -> str:
+    """Return the day of a moment in words and in UTC: `30 November 2026`."""
+    at = datetime.fromisoformat(iso)
+    at = at if at.tzinfo is None else at.astimezone(UTC)
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
 def visible(text: str) -> str:
     """Return `text` with what cannot be seen or turns the line around (control, bidi, surrogates) as `U+202E`."""
     if text.isprintable():
@@ -131,7 +153,8 @@ def keep_together(text: str) -> str:
 def plain(sentence: Sentence) -> str:
     """Return a sentence as plain text, as a screen reader or a summary has it."""
     words = [
-        p if isinstance(p, str) else p.text if isinstance(p, Name) else f"{p.text} {p.unit}".rstrip() for p in sentence
+        p if isinstance(p, str) else f"{p.text} {p.unit}".rstrip() if isinstance(p, Figure) else p.text
+        for p in sentence
     ]
     return "".join(words)
 

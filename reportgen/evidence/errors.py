@@ -19,6 +19,10 @@ class UserError(Exception):
         self.mend = mend
         super().__init__(self.line)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let a worker process hand the error over whole."""
+        return type(self), (self.path, self.what, self.mend)
+
     def __str__(self) -> str:
         """Return the message, also where `path` was made better known since."""
         return self.line

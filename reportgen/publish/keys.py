@@ -17,8 +17,8 @@ _RENDERERS = ("fonttools", "jinja2", "matplotlib", "numpy", "pandas", "pydyf", "
 _NOT_SOURCE = {"__pycache__", "_data"}
 
 
-def key(digest: str, *, tier: str, paper: str, formats: Iterable[str]) -> str:
-    """Return the key of the dossier of the bundle with this digest."""
+def key(digest: str, *, tier: str, paper: str, formats: Iterable[str], own: str = "") -> str:
+    """Return the key of the dossier of the bundle with this digest; `own` is the digest of the site's own templates."""
     inputs = {
         "bundle": digest,
         "tier": tier,
@@ -26,6 +26,7 @@ def key(digest: str, *, tier: str, paper: str, formats: Iterable[str]) -> str:
         "formats": sorted(formats),
         "reportgen": __version__,
         "program": program(),
+        "own": own,
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
@@ -39,6 +40,11 @@ def program() -> str:
     versions = {name: _version(name) for name in _RENDERERS} | {"python": platform.python_version()}
     made.update(json.dumps(versions, sort_keys=True).encode())
     return made.hexdigest()
+
+
+def folder_digest(folder: Path) -> str:
+    """Return a digest over the names and the contents of all files in a folder."""
+    return _folder(folder).hex()
 
 
 def _folder(folder: Path) -> bytes:

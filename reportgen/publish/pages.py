@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
-import jinja2
-
+from reportgen.dossier.environment import Templates
 from reportgen.dossier.model import Tier
-from reportgen.resources import templates
+
+_STYLES = ("shared/tokens.css", "site/site.css", "site/own.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +74,38 @@ class MissingPage:
     style_digest: str  # the CSP's hash source for `style`
 
 
-def stylesheet() -> bytes:
+@dataclass(frozen=True, slots=True)
+class FrontContext:
+    """The variable of `site/front.html.j2`."""
+
+    page: FrontPage
+
+
+@dataclass(frozen=True, slots=True)
+class MissingContext:
+    """The variable of `site/404.html.j2`."""
+
+    page: MissingPage
+
+
+CONTEXTS: Mapping[str, type] = {"site/404.html.j2": MissingContext, "site/front.html.j2": FrontContext}
+
+
+def stylesheet(templates: Templates | None = None) -> bytes:
     """Return the site's stylesheet: the shared tokens, then the site's own rules."""
-    parts = (templates() / "shared" / "tokens.css", templates() / "site" / "site.css")
-    return "\n".join(part.read_text(encoding="utf-8") for part in parts).encode()
+    return (templates or Templates()).source(*_STYLES).encode()
 
 
-def front(page: FrontPage) -> bytes:
+def front(page: FrontPage, templates: Templates | None = None) -> bytes:
     """Render the front page."""
-    return _render("front.html.j2", page)
+    return (templates or Templates()).render("site/front.html.j2", FrontContext(page)).encode()
 
 
-def missing(title: str, home: str) -> bytes:
+def missing(title: str, home: str, templates: Templates | None = None) -> bytes:
     """Render the page for an address that is not there."""
+    made = templates or Templates()
     # A browser hashes the text of <style> as it stands in the page, so it is put there unchanged.
-    style = stylesheet().decode()
+    style = stylesheet(made).decode()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _render("404.html.j2", MissingPage(title, home, style, f"sha256-{digest}"))
-
-
-def _render(template: str, page: FrontPage | MissingPage) -> bytes:
-    return _environment().get_template(template).render(page=page).encode()
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates() / "site"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    page = MissingPage(title, home, style, f"sha256-{digest}")
+    return made.render("site/404.html.j2", MissingContext(page)).encode()

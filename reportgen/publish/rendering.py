@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from reportgen.dossier.environment import TemplateFault
 from reportgen.dossier.model import Tier
 from reportgen.evidence import redaction, write
 from reportgen.evidence.bundle import open_bundle
@@ -37,6 +38,7 @@ class Task:
     tier: Tier
     paper: str
     formats: tuple[str, ...]
+    templates: Path | None = None  # a folder of the site's own templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ def make(task: Task) -> Outcome:
         if faults:
             return Failed(in_short(faults))
         return _make(task)
-    except EnvironmentLacks:
-        raise  # no space, no Pango: so it is for every dossier
+    except (EnvironmentLacks, TemplateFault):
+        raise  # no space, no Pango, a template that cannot be used: so it is for every dossier
     except UserError as error:
         return Failed(inside(task.bundle, error))
     except Exception as error:  # noqa: BLE001 - one dossier's failure is a warning, and the others are published
@@ -156,7 +158,14 @@ def make(task: Task) -> Outcome:
 def _make(task: Task) -> Made:
     from reportgen.dossier.render import pages
 
-    made = pages(task.bundle, tier=task.tier, paper=task.paper, formats=task.formats, beside="evidence")
+    made = pages(
+        task.bundle,
+        tier=task.tier,
+        paper=task.paper,
+        formats=task.formats,
+        beside="evidence",
+        templates=task.templates,
+    )
     summary = Summary.model_validate(json.loads(made.pop(SUMMARY)))
     files = {name: _publish(task.target, name, data) for name, data in sorted(made.items())}
     for name, data in evidence(task.bundle, task.tier):

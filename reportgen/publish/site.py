@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reportgen import __version__
+from reportgen.dossier.environment import Templates
 from reportgen.dossier.model import Tier
 from reportgen.evidence import write
 from reportgen.evidence.bundle import open_bundle, refuse_inside
@@ -61,6 +62,7 @@ class _Build:
     tier: Tier
     strict: bool
     jobs: int | None
+    templates: Templates
     entries: dict[str, index.Entry] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)  # by the bundle's label
     rendered: int = 0
@@ -75,7 +77,9 @@ def build(site: Path, *, jobs: int | None = None, strict: bool = False, tier: Ti
     if not site.is_dir():
         raise UserError(site, "there is no such folder", "name the folder of a site: one that holds bundles/")
     config = load(site)
-    state = _Build(site, config, tier or config.tier, strict, jobs)
+    templates = own_templates(site)
+    templates.check()
+    state = _Build(site, config, tier or config.tier, strict, jobs, templates)
     refuse_inside(state.public)
     _check_public(state.public)
     found = _find(state)
@@ -95,6 +99,12 @@ def build(site: Path, *, jobs: int | None = None, strict: bool = False, tier: Ti
         reused=len(state.entries) - state.rendered,
         warnings=_lines(state),
     )
+
+
+def own_templates(site: Path) -> Templates:
+    """Return the templates of a site: those that ship, and before them those of its folder `templates`, if it has one."""
+    folder = site / "templates"
+    return Templates(folder.resolve() if os.path.lexists(folder) else None)
 
 
 def _check_public(public: Path) -> None:
@@ -157,8 +167,10 @@ def _dossiers(state: _Build, found: list[Found], earlier: index.Index | None, un
     """Put every dossier into the unfinished site: linked from the earlier build where nothing changed, else rendered."""
     known = {entry.path: entry for entry in earlier.dossiers} if earlier else {}
     tasks: dict[Task, tuple[Found, str]] = {}
+    folder = state.templates.own
+    own = keys.folder_digest(folder) if folder else ""
     for one, formats in _formats(found, state.config.pdf):
-        key = keys.key(one.digest, tier=state.tier, paper=state.config.paper, formats=formats)
+        key = keys.key(one.digest, tier=state.tier, paper=state.config.paper, formats=formats, own=own)
         entry = known.get(one.path)
         if entry is not None and entry.key == key and index.is_whole(entry, state.public, thorough=state.strict):
             if state.strict and (faults := verify(one.bundle)):
@@ -166,7 +178,8 @@ def _dossiers(state: _Build, found: list[Found], earlier: index.Index | None, un
             _link(entry, state.public, unfinished)
             state.entries[one.path] = entry
         else:
-            tasks[Task(one.bundle, unfinished / one.path, state.tier, state.config.paper, formats)] = (one, key)
+            target = unfinished / one.path
+            tasks[Task(one.bundle, target, state.tier, state.config.paper, formats, folder)] = (one, key)
     for task, outcome in run(list(tasks), state.jobs):
         one, key = tasks[task]
         if isinstance(outcome, Made):
@@ -218,13 +231,13 @@ def _keep_foreign(earlier: index.Index, public: Path, unfinished: Path) -> None:
 def _pages(state: _Build, found: list[Found], unfinished: Path) -> None:
     """Write the site's own pages; the order is the newest first."""
     entries = [state.entries[one.path] for one in found if one.path in state.entries]
-    style = pages.stylesheet()
+    style = pages.stylesheet(state.templates)
     name = f"assets/site.{hashlib.sha256(style).hexdigest()[:8]}.css"
     page = front_page(entries, state.config, state.tier, name)
     made = {
         name: style,
-        "index.html": pages.front(page),
-        "404.html": pages.missing(state.config.title, state.config.base_address or "/"),
+        "index.html": pages.front(page, state.templates),
+        "404.html": pages.missing(state.config.title, state.config.base_address or "/", state.templates),
         ".nojekyll": b"",
         index.FILE: index.Index(
             format=index.FORMAT,

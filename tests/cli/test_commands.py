@@ -192,8 +192,8 @@ def test_render_asks_for_html_and_pdf_and_says_where(run: Run, monkeypatch: pyte
     ran = run("render", "b", "--out", tmp_path)
     run("render", "b", "--out", tmp_path, "--format", "json", "--tier", "public", "--paper", "letter")
 
-    assert called[0] == (Path("b"), tmp_path, ("html", "pdf"), "full", "a4")
-    assert called[1] == (Path("b"), tmp_path, ("json",), "public", "letter")
+    assert called[0] == (Path("b"), tmp_path, ("html", "pdf"), "full", "a4", None)
+    assert called[1] == (Path("b"), tmp_path, ("json",), "public", "letter", None)
     assert ran.out == f"{tmp_path}/dossier.html\n{tmp_path}/dossier.pdf\n"
 
 

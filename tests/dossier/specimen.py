@@ -17,6 +17,7 @@ from reportgen.dossier.model import (
     EvidenceFile,
     Figure,
     Finding,
+    Moment,
     Name,
     ProvenanceEntry,
     ProvenanceGroup,
@@ -325,8 +326,8 @@ def _method() -> Section:
 
 
 def _provenance() -> tuple[ProvenanceGroup, ...]:
-    def fact(key: str, label: str, value: Figure | Name | str, origin: str = "NVML") -> ProvenanceEntry:
-        return ProvenanceEntry(key, label, value, "recorded", "", origin)
+    def fact(key: str, label: str, value: Figure | Moment | Name | str, origin: str = "NVML") -> ProvenanceEntry:
+        return ProvenanceEntry(key, label, (value,), "recorded", "", origin)
 
     return (
         ProvenanceGroup(
@@ -340,9 +341,9 @@ def _provenance() -> tuple[ProvenanceGroup, ...]:
                     "SM clock seen",
                     figure(1.98e9, "1.98", "GHz", source="provenance:gpu.clock.sm.observed"),
                 ),
-                ProvenanceEntry("gpu.uuid", "UUID", "", "withheld", "the public tier hides it", "NVML"),
+                ProvenanceEntry("gpu.uuid", "UUID", (), "withheld", "the public tier hides it", "NVML"),
                 ProvenanceEntry(
-                    "gpu.vbios", "VBIOS", "", "not recorded", "NVML has no right to read it in this container", "NVML"
+                    "gpu.vbios", "VBIOS", (), "not recorded", "NVML has no right to read it in this container", "NVML"
                 ),
             ),
         ),
@@ -359,7 +360,8 @@ def _provenance() -> tuple[ProvenanceGroup, ...]:
                     Name("9b1c2d3e4f50…", "9b1c2d3e4f5061728394a5b6c7d8e9f001122334"),
                     "git",
                 ),
-                ProvenanceEntry("triton", "triton", "", "not recorded", "not installed", "importlib.metadata"),
+                fact("built", "Built", Moment("29 November 2026, 08:00 UTC", "2026-11-29T08:00:00Z"), "git"),
+                ProvenanceEntry("triton", "triton", (), "not recorded", "not installed", "importlib.metadata"),
             ),
         ),
         ProvenanceGroup(

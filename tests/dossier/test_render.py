@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from reportgen.dossier.render import render
 from reportgen.evidence.errors import UserError
@@ -41,6 +42,26 @@ def test_a_page_is_not_written_where_its_files_cannot_be(bundle: Path, tmp_path:
     with pytest.raises(UserError, match="dossier_files"):
         render(bundle, tmp_path, ("html",))
     assert not (tmp_path / "dossier.html").exists()
+
+
+def test_templates_of_one_s_own_make_the_page_and_the_print(bundle: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "dossier").mkdir(parents=True)
+    (own / "dossier/page.html.j2").write_text("page of {{ dossier.suite }}")
+    print_of = "<html lang=en><title>t</title><h1>Printed for the group</h1></html>"
+    (own / "dossier/print.html.j2").write_text(print_of)
+    render(bundle, tmp_path / "out", ("html", "pdf"), templates=own)
+
+    assert (tmp_path / "out/dossier.html").read_text() == "page of matmul"
+    assert "Printed for the group" in PdfReader(tmp_path / "out/dossier.pdf").pages[0].extract_text()
+
+
+def test_nothing_is_written_with_templates_that_cannot_be_used(bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "own/dossier").mkdir(parents=True)
+    (tmp_path / "own/dossier/print.html.j2").write_text("{{ dossier.lost }}")
+    with pytest.raises(UserError, match=r"print\.html\.j2:1: cannot be rendered: .*'lost'"):
+        render(bundle, tmp_path / "out", ("html", "pdf"), templates=tmp_path / "own")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_long_name_is_not_repeated_to_sort_by_it(tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ class Again:
             return self._kernel(found[1], int(found[2]))
         kind, _, rest = source.partition(":")
         if kind == "provenance":
-            return float(self.bundle.provenance.facts[rest].value or math.nan)
+            key, _, end = rest.removesuffix("]").partition("[")
+            ends = str(self.bundle.provenance.facts[key].value).split(" to ")
+            return float(ends[int(end or 0)])
         if kind == "file":
             return float(next(f.size for f in self.bundle.files() if f"{f.path}.bytes" == rest))
         if source == "constant:bottleneck.BUSY_PCT":

@@ -20,9 +20,13 @@ class Renderer:
     asked: list[tuple[str, str, str, tuple[str, ...]]] = field(default_factory=list)
     title: str = ""
     fails: dict[str, Exception] = field(default_factory=dict)
+    templates: Path | None = None
 
-    def __call__(self, bundle: Path, tier: str, paper: str, formats: tuple[str, ...], beside: str) -> dict[str, bytes]:
+    def __call__(
+        self, bundle: Path, tier: str, paper: str, formats: tuple[str, ...], beside: str, templates: Path | None
+    ) -> dict[str, bytes]:
         assert beside == "evidence"
+        self.templates = templates
         self.asked.append((bundle.name, tier, paper, formats))
         if bundle.name in self.fails:
             raise self.fails[bundle.name]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import fields
 
-import jinja2
 import pytest
 
 from reportgen import resources
@@ -55,30 +53,6 @@ def test_the_front_page_shows_every_field_of_its_type() -> None:
     ]
     shown += ["ncu, cupti", "default", "a/b/dossier.pdf", "412 kB", "Site", "About it.", "1 dossier.", "0.1.0"]
     assert [text for text in shown if text not in page] == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "templates"),
-    [
-        (pages.FrontPage, ["front.html.j2"]),
-        (pages.MissingPage, ["404.html.j2"]),
-        (pages.Suite, ["front.html.j2"]),
-        (pages.Card, ["parts.html.j2"]),
-        (pages.Download, ["parts.html.j2"]),
-    ],
-)
-def test_every_field_is_used(kind: type, templates: list[str]) -> None:
-    text = "".join((resources.templates() / "site" / name).read_text(encoding="utf-8") for name in templates)
-    names = [field.name for field in fields(kind)]
-
-    assert [name for name in names if not re.search(rf"\.{name}\b", text)] == []
-
-
-def test_a_name_that_the_type_lacks_is_an_error() -> None:
-    template = pages._environment().from_string("{{ page.nothing }}")
-
-    with pytest.raises(jinja2.UndefinedError):
-        template.render(page=PAGE)
 
 
 def test_the_missing_page_s_hash_is_that_of_its_style() -> None:

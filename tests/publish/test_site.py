@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reportgen.dossier.environment import TemplateFault
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 from reportgen.evidence.verify import verify
 from reportgen.publish import keys
@@ -139,6 +140,50 @@ def test_every_input_is_in_the_key(site: Site, renderer: Renderer, monkeypatch: 
     assert rendered() == 0
     monkeypatch.setattr(keys, "program", lambda: "another state of the source or the templates")
     assert rendered() == 1
+
+
+def test_a_site_s_own_templates_go_before_ours_and_into_the_key(site: Site, renderer: Renderer) -> None:
+    site.add()
+    site.build()
+    without = renderer.templates
+    assert without is None
+
+    own = site.path / "templates"
+    (own / "site").mkdir(parents=True)
+    front = '{% extends "shipped/site/front.html.j2" %}{% block footer %}<p>Of the group.</p>{% endblock %}'
+    (own / "site/front.html.j2").write_text(front)
+    (own / "site/own.css").write_text("h1 { color: #123456; }")
+    assert site.build().rendered == 1
+    assert renderer.templates == own
+    assert "<p>Of the group.</p>" in site.front()
+    assert next(text for name, text in site.files().items() if name.endswith(".css")).endswith(
+        b"h1 { color: #123456; }"
+    )
+    assert site.build().rendered == 0
+
+    (own / "site/own.css").write_text("h1 { color: #654321; }")
+    assert site.build().rendered == 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("front.html.j2", "{{ page.lost }}"), ("404.html.j2", "{% if %}")])
+def test_a_template_that_cannot_be_used_stops_the_build(site: Site, renderer: Renderer, name: str, text: str) -> None:
+    site.add()
+    site.build()
+    before = site.files()
+    (site.path / "templates/site").mkdir(parents=True)
+    (site.path / "templates/site" / name).write_text(text)
+
+    with pytest.raises(TemplateFault, match=f"templates/site/{name}:1: cannot be rendered: "):
+        site.build()
+    assert site.files() == before
+
+
+def test_a_template_that_spoils_every_dossier_stops_the_build(site: Site, renderer: Renderer) -> None:
+    site.add()
+    renderer.fails[site.add(day=29).name] = TemplateFault("templates/dossier/page.html.j2:1", "cannot be rendered")
+
+    with pytest.raises(TemplateFault):
+        site.build()
 
 
 def test_the_program_s_digest_covers_source_and_templates(tmp_path: Path) -> None:

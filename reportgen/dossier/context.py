@@ -1,0 +1,45 @@
+"""What the templates of a dossier may use, and nothing else: one type for each, whose fields are the template's variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from reportgen.dossier.columns import Fitted
+from reportgen.dossier.model import Cell, Column, DataFile, Dossier
+from reportgen.dossier.references import References
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """All that `dossier/page.html.j2` may use."""
+
+    dossier: Dossier
+    refs: References
+    data: Mapping[str, DataFile]  # the dossier's data files by name
+    policy: str  # the content security policy that names the style and the script by hash
+    style: Markup
+    script: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class PrintContext:
+    """All that `dossier/print.html.j2` may use."""
+
+    dossier: Dossier
+    refs: References
+    shown: Mapping[str, int]  # how many rows of each table are printed, by the table's id
+    files: int  # how many of the bundle's files are printed
+    attached: Collection[str]  # the names of the files that travel inside the PDF
+    drawings: Mapping[str, str]  # each chart's SVG by its id
+    paper: str  # a4 or letter
+    fit: Callable[[Sequence[Column], Sequence[Sequence[Cell]]], Fitted]  # how wide a table's columns are printed
+    style: Markup
+
+
+CONTEXTS: Mapping[str, type] = {
+    "dossier/page.html.j2": PageContext,
+    "dossier/print.html.j2": PrintContext,
+}
