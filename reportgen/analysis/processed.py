@@ -24,7 +24,7 @@ from reportgen.evidence.samples import PARAM, param_columns
 
 SM_CLOCK = "gpc__cycles_elapsed.avg.per_second"
 NO_GEOMETRIC_MEAN = "a ratio that is not above zero has no geometric mean"
-_CLOCKS = (SM_CLOCK, "nvml__sm_clock")
+_CLOCKS = ("nvml__sm_clock", SM_CLOCK)  # the better one last: it counts the kernel's own cycles
 NSIGHT_COLUMNS = (
     *("AvgValue", "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper", "RelativeStdDevPct"),
     *("StableMeasurement", "Metric", "Unit", "Kernel", "GPU", "Host", "ComputeClock", "MemoryClock"),
@@ -307,9 +307,10 @@ def _clock(frame: pd.DataFrame, params: Sequence[str]) -> np.ndarray[Any, Any]:
     """Return for each row the SM clock in hz that was seen during the same runs, NaN where it was not measured."""
     keys = ["Suite", "Benchmark", "Backend", "Workload", "Scenario", *params, "Annotation"]
     number = frame.astype(dict.fromkeys(keys, "object")).groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
-    clocks = frame["Metric"].isin(_CLOCKS).to_numpy()
     seen = np.full(int(number.max()) + 1 if len(number) else 0, np.nan)
-    seen[number[clocks]] = frame["AvgValue"].to_numpy()[clocks]
+    for clock in _CLOCKS:
+        known = (frame["Metric"] == clock).to_numpy() & frame["AvgValue"].notna().to_numpy()
+        seen[number[known]] = frame["AvgValue"].to_numpy()[known]
     return seen[number] if len(number) else np.array([])
 
 

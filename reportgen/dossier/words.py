@@ -41,6 +41,8 @@ METRICS = {
     "calls": "How many operators ran.",
     "memcpy_memset__time_duration.sum": "The time of copies and fills beside a region's kernels. cuBLAS clears a workspace before some products; ncu sees nothing of it.",
     "nvml__sm_clock": "The SM clock that NVML read after the region.",
+    "nvml__power": "The power that NVML read after the region; NVML averages it over some time.",
+    "nvml__temperature": "The temperature of the GPU that NVML read after the region.",
     "gpc__cycles_elapsed.avg.per_second": "The SM clock that was seen during the kernel (not the rated one).",
 }
 LABELS = {
@@ -51,6 +53,8 @@ LABELS = {
     "self_memory_usage": "memory",
     "memcpy_memset__time_duration.sum": "copies and fills",
     "nvml__sm_clock": "SM clock",
+    "nvml__power": "power",
+    "nvml__temperature": "temperature",
     "dram__bytes_read.sum": "DRAM read",
     "dram__bytes_write.sum": "DRAM written",
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM",

@@ -25,7 +25,7 @@ from reportgen.readers.names import demangle
 ACTIVITY = "activity.csv"
 COLUMNS = ("kind", "name", "start_ns", "end_ns", "device", "stream", "grid", "block", "bytes")
 COPIES = "memcpy_memset__time_duration.sum"
-TIME, SPAN, CLOCK = "gpu__time_duration.sum", "region__span", "nvml__sm_clock"
+TIME, SPAN = "gpu__time_duration.sum", "region__span"
 _AGAIN = "collect again"
 
 
@@ -142,8 +142,7 @@ def _region(
             yield {**head, **_time(record, COPIES, activity.source)}
     span = float(max(r.end for r in inside) - min(r.start for r in inside))
     yield {**head, "metric": SPAN, "value": span, "unit": "ns", "source": place}
-    if "sm_clock_hz" in line.get("after", {}):
-        yield {**head, "metric": CLOCK, "value": line["after"]["sm_clock_hz"], "unit": "hz", "source": place}
+    yield from runs.sensed(line, source)
 
 
 def _time(record: _Record, metric: str, source: str) -> dict[str, Any]:

@@ -13,6 +13,12 @@ from reportgen.evidence import samples
 from reportgen.evidence.errors import ReadError
 
 RUNS = "runs.jsonl"
+# What NVML read right after a region, as metrics: the sensor by the worker's name, then the metric and its unit.
+SENSED = {
+    "sm_clock_hz": ("nvml__sm_clock", "hz"),
+    "power_w": ("nvml__power", "W"),
+    "temperature_c": ("nvml__temperature", "°C"),
+}
 _AGAIN = "collect again"
 Line = Mapping[str, Any]
 
@@ -53,6 +59,17 @@ def recorded(found: Iterable[Line], source: str) -> Iterator[dict[str, Any]]:
             yield {**head, "metric": metric, "unit": unit, ("text" if isinstance(value, str) else "value"): value}
         if "region" not in line and line["state"] != "ok":
             yield {**head, "metric": line.get("metric", "collector"), "state": line["state"], "reason": line["reason"]}
+
+
+def sensed(line: Line, source: str) -> Iterator[dict[str, Any]]:
+    """Yield a row for each sensor that was read after a region that is ok."""
+    if line["state"] != "ok":
+        return
+    head = {**identity(line), "source": f"{source}/{RUNS}#{line['place']}"}
+    after = line.get("after") or {}
+    for sensor, (metric, unit) in SENSED.items():
+        if sensor in after:
+            yield {**head, "metric": metric, "value": float(after[sensor]), "unit": unit}
 
 
 def frame(rows: Sequence[Mapping[str, Any]], backend: str, workload: str) -> pd.DataFrame:

@@ -78,12 +78,11 @@ def read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
     if step.backend != "cupti":
         if len(found.frame) and _CARRIED not in found.frame.columns:
             raise ReadError(folder, "the profiler's file holds none of the suite's regions", "collect again")
-        rows = list(runs.recorded(lines, source))
         absent = [line for line in lines if "region" in line and line["state"] != "ok"]
         regions = _regions(found.frame)
         # What ran before a region failed is a part of it, and a part of a sum is not the sum.
         frames = [found.frame[~regions.isin([_region(line) for line in absent])]]
-        frames += [runs.frame(rows, step.backend, _workload(step))] if rows else []
+        frames += _beside(lines, dict(zip(regions, found.frame["workload"], strict=True)), step, source)
         absent += list(_unseen(lines, set(regions), NOTHING[step.backend]))
         if absent:
             frames.append(_absent(absent, f"{source}/{runs.RUNS}", step))
@@ -145,6 +144,19 @@ def _region_of(names: Sequence[str], row: Sequence[Any]) -> str:
         return ""
     params = dict(zip([name.removeprefix(PARAM) for name in names], values, strict=True))
     return _region({"benchmark": json.loads(benchmark), "annotation": annotation, "run": int(run), "params": params})
+
+
+def _beside(
+    lines: Sequence[Mapping[str, Any]], workloads: Mapping[str, str], step: Step, source: str
+) -> Iterator[pd.DataFrame]:
+    """Yield what the suite recorded and what NVML read beside the regions, each with the workload of its region."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        seen = workloads.get(_region(line)) if "region" in line else None
+        made = rows.setdefault(seen or _workload(step), [])
+        made += runs.recorded([line], source)
+        made += runs.sensed(line, source) if seen else ()
+    yield from (runs.frame(made, step.backend, workload) for workload, made in rows.items() if made)
 
 
 def _unseen(lines: Iterable[Mapping[str, Any]], seen: set[str], reason: str) -> Iterator[dict[str, Any]]:

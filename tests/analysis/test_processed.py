@@ -214,6 +214,13 @@ def test_the_clock_that_was_seen_stands_in_every_row_of_its_case() -> None:
     assert got[got["n"] == 2]["SMClockObserved"].isna().all()
 
 
+@pytest.mark.parametrize("first", [CLOCK, "nvml__sm_clock"])
+def test_the_clock_of_the_kernels_own_cycles_goes_before_nvmls(first: str) -> None:
+    both = sorted({CLOCK: [1.8e9], "nvml__sm_clock": [1.98e9]}.items(), key=lambda item: item[0] != first)
+    got = processed.table(table(runs(dict(both), n=1)))
+    assert set(got["SMClockObserved"]) == {1.8e9}
+
+
 def test_the_machine_stands_in_every_row_and_its_clocks_are_in_khz() -> None:
     facts = from_facts(
         {

@@ -88,6 +88,23 @@ def test_the_clock_after_each_run_is_a_sample(data: Path) -> None:
     assert ((clocks["value"] > 3e8) & (clocks["value"] <= 1.98e9)).all()
 
 
+def test_what_nvml_read_after_each_run_is_a_sample_in_its_unit(data: Path) -> None:
+    frame = read(data / "probe")
+    lines = [json.loads(text) for text in (data / "probe" / "runs.jsonl").read_text().splitlines()]
+    ok = frame[frame["metric"] == "region__span"]
+
+    for sensor, metric, unit in (
+        ("power_w", "nvml__power", "W"),
+        ("temperature_c", "nvml__temperature", "°C"),
+        ("sm_clock_hz", "nvml__sm_clock", "hz"),
+    ):
+        rows = frame[frame["metric"] == metric]
+        assert len(rows) == len(ok) > 0
+        assert set(rows["unit"]) == {unit}
+        for value, source in zip(rows["value"], rows["source"], strict=True):
+            assert value == lines[int(source.rpartition("#L")[2]) - 1]["after"][sensor]
+
+
 def test_a_record_that_straddles_a_boundary_drops_its_region(probe: Path) -> None:
     lines = (probe / "runs.jsonl").read_text().splitlines()
     rows = (probe / "activity.csv").read_text().splitlines()

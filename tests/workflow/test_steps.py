@@ -190,6 +190,27 @@ def test_the_suites_own_values_stand_beside_the_report(probe: Path) -> None:
         assert set(frame["benchmark"]) == {"cases"}
 
 
+def test_what_nvml_read_after_a_region_stands_beside_it_under_its_own_workload(probe: Path) -> None:
+    change(probe, lambda line: {**line, "after": {"power_w": 80.0 + line["run"], "temperature_c": 33.0}})
+    frame = steps.read(NCU, plan(bench()), probe).frame
+    power = times(frame, "nvml__power")
+    measured = times(frame)
+
+    assert set(power["unit"]) == {"W"}
+    assert set(times(frame, "nvml__temperature")["value"]) == {33.0}
+    assert list(power["value"]) == [80.0 + run for run in power["run"]]
+    seen = {
+        (a, r) for a, r, s in zip(measured["annotation"], measured["run"], measured["state"], strict=True) if s == "ok"
+    }
+    assert {(a, r) for a, r in zip(power["annotation"], power["run"], strict=True)} == seen
+    assert set(power["workload"]) == {"kernel"}
+
+
+def test_what_nvml_read_after_a_region_that_ncu_saw_nothing_of_is_of_nothing(probe: Path) -> None:
+    change(probe, lambda line: {**line, "after": {"power_w": 80.0}, "state": "failed", "reason": "x"})
+    assert not len(times(steps.read(NCU, plan(bench()), probe).frame, "nvml__power"))
+
+
 def test_a_region_that_failed_keeps_nothing_of_what_its_kernels_said(probe: Path) -> None:
     """What ran before the exception is a part of the region, and a part of a sum is not the sum."""
 
