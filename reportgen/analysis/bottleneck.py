@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 Limit = Literal["compute", "memory", "latency", "not known"]
+Sureness = Literal["clear", "close", "cannot tell"]
 
 BUSY_PCT = 60.0
+CLEAR_PCT = 5.0  # percentage points by which a verdict must stand clear of the next one
 SM_METRICS = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
 MEMORY_METRICS = (
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -31,6 +34,33 @@ class Verdict:
     dram_pct: float
     sm_metric: str
     dram_metric: str
+
+    @property
+    def margin(self) -> float:
+        """Return by how many percentage points of peak the verdict stands clear of another, NaN where there is none."""
+        return margin(self.sm_pct, self.dram_pct)
+
+
+def margin(sm_pct: float, dram_pct: float) -> float:
+    """Return by how many percentage points the busier unit stands above the threshold and the other, or below the threshold."""
+    if math.isnan(sm_pct) or math.isnan(dram_pct):
+        return math.nan
+    high, low = max(sm_pct, dram_pct), min(sm_pct, dram_pct)
+    return BUSY_PCT - high if high < BUSY_PCT else high - max(BUSY_PCT, low)
+
+
+def sure(verdict: Verdict, sm_half: float, dram_half: float) -> Sureness:
+    """Say how sure a verdict is, by half the widths of the two throughputs' intervals in percentage points.
+
+    It is `cannot tell` where another verdict lies within the intervals, and `close` where they are not known or the margin is
+    under `CLEAR_PCT`.
+    """
+    known = [0.0 if math.isnan(half) else half for half in (sm_half, dram_half)]
+    for sm, dram in product((-known[0], known[0]), (-known[1], known[1])):
+        if _limit(verdict.sm_pct + sm, verdict.dram_pct + dram) != verdict.limit:
+            return "cannot tell"
+    measured = not (math.isnan(sm_half) or math.isnan(dram_half))
+    return "clear" if measured and verdict.margin >= CLEAR_PCT else "close"
 
 
 def judge(metrics: Mapping[str, float]) -> Verdict:

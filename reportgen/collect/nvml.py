@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reportgen.evidence.provenance import Fact, Value
@@ -73,30 +73,6 @@ def _open() -> tuple[Any, Any, str]:
         return pynvml, pynvml.nvmlDeviceGetHandleByIndex(0), ""
     except pynvml.NVMLError as error:
         return None, None, f"NVML cannot be used ({error})"
-
-
-# NVML's bits of `nvmlDeviceGetCurrentClocksEventReasons`, in its own words.
-_THROTTLES = {
-    0x1: "idle",
-    0x2: "clocks set by an application",
-    0x4: "software power cap",
-    0x8: "hardware slowdown",
-    0x10: "sync boost",
-    0x20: "software thermal slowdown",
-    0x40: "hardware thermal slowdown",
-    0x80: "hardware power brake",
-    0x100: "display clock setting",
-}
-
-
-def throttle_text(masks: Sequence[int]) -> str:
-    """Return in words every reason that stands in one of `masks`."""
-    seen = 0
-    for mask in masks:
-        seen |= mask
-    words = [word for bit, word in _THROTTLES.items() if seen & bit]
-    unknown = seen & ~sum(_THROTTLES)
-    return ", ".join([*words, *([f"unknown ({unknown:#x})"] if unknown else [])]) or "none"
 
 
 def facts() -> Mapping[str, Fact]:

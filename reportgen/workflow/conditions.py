@@ -15,7 +15,7 @@ from reportgen.analysis.statistics import tick
 from reportgen.collect import drive, machine, nvml
 from reportgen.collect.plan import Step, SuitePlan
 from reportgen.collect.scenarios import POLICIES
-from reportgen.evidence import provenance
+from reportgen.evidence import provenance, throttle
 from reportgen.evidence.bundle import START
 from reportgen.evidence.provenance import Fact, Provenance, Value
 from reportgen.readers import runs
@@ -127,7 +127,7 @@ def _spread(values: Sequence[float]) -> Value:
 
 
 def _throttled(masks: Sequence[float]) -> Value:
-    return nvml.throttle_text([int(mask) for mask in masks])
+    return throttle.in_words([int(mask) for mask in masks])
 
 
 def _policies(

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from reportgen.analysis import bottleneck
 from reportgen.analysis.bottleneck import judge
 from tests.analysis.building import DRAM, SM
 
@@ -45,3 +46,33 @@ def test_a_full_sets_metric_stands_in_for_the_one_asked_for_by_name() -> None:
     assert (both.dram_pct, both.dram_metric) == (65.0, DRAM)
     nothing = judge({SM: 10.0, FULL_SET: 70.0, DRAM: math.nan})
     assert nothing.dram_metric == FULL_SET
+
+
+@pytest.mark.parametrize(
+    ("sm", "dram", "margin"),
+    [
+        (90.0, 21.0, 30.0),  # above the threshold
+        (90.0, 85.0, 5.0),  # above the other, which is busy too
+        (6.0, 85.0, 25.0),
+        (52.0, 47.0, 8.0),  # below the threshold
+        (60.0, 60.0, 0.0),
+        (math.nan, 85.0, math.nan),
+    ],
+)
+def test_a_verdict_stands_clear_of_the_next_one(sm: float, dram: float, margin: float) -> None:
+    assert judge({SM: sm, DRAM: dram}).margin == pytest.approx(margin, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("sm", "dram", "half", "sure"),
+    [
+        (90.0, 21.0, 0.5, "clear"),
+        (90.0, 87.0, 0.5, "close"),
+        (62.0, 21.0, 0.5, "close"),
+        (62.0, 21.0, 3.0, "cannot tell"),  # latency lies within the interval
+        (80.0, 78.0, 1.5, "cannot tell"),  # so does memory
+        (90.0, 21.0, math.nan, "close"),  # a single run
+    ],
+)
+def test_how_sure_a_verdict_is(sm: float, dram: float, half: float, sure: str) -> None:
+    assert bottleneck.sure(judge({SM: sm, DRAM: dram}), half, half) == sure

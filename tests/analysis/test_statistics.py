@@ -227,3 +227,22 @@ def test_times_of_no_tick_have_that_of_a_nanosecond() -> None:
 
 def test_times_that_lie_close_together_have_no_long_tick() -> None:
     assert statistics.tick([2048 + 32 * k for k in range(24)] + [90_016 + 32 * k for k in range(40)]) == 32
+
+
+@pytest.mark.parametrize("comparisons", [1, 2, 4])
+def test_an_interval_for_the_best_of_several_is_as_much_wider_as_bonferroni_asks(comparisons: int) -> None:
+    a, b = [200.0, 220.0, 210.0, 190.0], [100.0, 105.0, 101.0, 99.0]
+    logs = [math.log(x / y) for x, y in zip(a, b, strict=True)]
+    half = stats.t.ppf(1 - 0.025 / comparisons, 3) * plain.stdev(logs) / 2
+    paired = statistics.ratio(keyed(a), keyed(b), comparisons)
+    assert paired is not None
+    assert paired.interval is not None
+    assert paired.interval.high == pytest.approx(math.exp(plain.mean(logs) + half), rel=1e-12)
+    welch = statistics.ratio(keyed(a), keyed(b, first=9), comparisons)
+    plainly = statistics.ratio(keyed(a), keyed(b, first=9))
+    assert welch is not None
+    assert plainly is not None
+    assert welch.interval is not None
+    assert plainly.interval is not None
+    assert (welch.interval.high > plainly.interval.high) == (comparisons > 1)
+    assert welch.value == plainly.value

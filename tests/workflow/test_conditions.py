@@ -12,6 +12,7 @@ import pytest
 
 from reportgen.collect import drive, machine, nvml
 from reportgen.collect.plan import Mode, PlannedBenchmark, Step, SuitePlan
+from reportgen.evidence import throttle
 from reportgen.evidence.provenance import Fact, Provenance
 from reportgen.readers import runs
 from reportgen.workflow import conditions, steps
@@ -176,7 +177,7 @@ def test_without_sensors_nothing_is_made_up(tmp_path: Path) -> None:
     ],
 )
 def test_throttle_masks_are_words(masks: list[int], words: str) -> None:
-    assert nvml.throttle_text(masks) == words
+    assert throttle.in_words(masks) == words
 
 
 # --- policies
