@@ -152,6 +152,13 @@ def highest(metric: str) -> str:
     return f"highest({metric!r})"
 
 
+def metric_of(name: str) -> str:
+    """Return the metric that a name of a formula reads, wherever it reads it."""
+    if name.startswith("highest("):
+        return str(ast.literal_eval(name[len("highest(") : -1]))
+    return name.partition("@")[0] if is_elsewhere(name) else name
+
+
 def _key(node: ast.expr) -> str:
     """Return the name under which a formula's operand is known, empty for what is none."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):

@@ -18,6 +18,7 @@ import pandas as pd
 
 from reportgen.analysis import processed, statistics
 from reportgen.analysis.derive import TIME
+from reportgen.analysis.sources import quoted
 from reportgen.evidence.samples import PARAM, param_columns
 
 Runs = dict[tuple[int, int], float]  # (process, run) → value
@@ -83,6 +84,10 @@ class Case:
         """Return the parameters in words: `n = 2048, dtype = fp16`."""
         return ", ".join(f"{name} = {value}" for name, value in self.params)
 
+    def source(self, parameter: str) -> str:
+        """Return the source of a parameter's value."""
+        return f"{next(iter(self.metrics.values())).row}.{parameter}"
+
     @property
     def time(self) -> Measured | None:
         """Return the time of the region's kernels, if it is known."""
@@ -109,6 +114,11 @@ class Group:
     workload: str
     scenario: str
     cases: tuple[Case, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return what tells the group from others of its suite, as the arguments of a source."""
+        return tuple(quoted(word) for word in (self.benchmark, self.backend, self.workload, self.scenario))
 
     @cached_property
     def annotations(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from reportgen.evidence.samples import PARAM, param_columns
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A kernel's mean of one metric; `source` is `<row>/k<kernel_index>.AvgValue`, `spread` the deviation over runs."""
+    """A kernel's mean of one metric with its `source`; `spread` is the deviation over runs."""
 
     mean: float
     spread: float
@@ -50,13 +50,19 @@ def of_group(samples: pd.DataFrame, group: Group, metrics: Sequence[str]) -> tup
     keys = [*params, "annotation", "kernel_index", "kernel"]
     text = part.astype(dict.fromkeys((*params, "annotation", "kernel", "metric", "unit"), "object"))
     kernels: dict[tuple[Any, ...], dict[str, Value]] = {}
+    names: dict[tuple[str, Any], list[str]] = {}  # of the kernels that took one place of a row, each once
     for key, values in text.groupby([*keys, "metric", "unit"], sort=False)["value"]:
         *place, metric, unit = cast("tuple[Any, ...]", key)
         row = processed.row_id([*identity.values(), *place[: len(params)], place[len(params)], metric])
         array = values.to_numpy()
         mean = float(round_digits(np.array([array.mean() if array.min() != array.max() else array[0]]))[0])
         spread = float(array.std(ddof=1)) if len(array) > 1 and array.min() != array.max() else math.nan
-        kernels.setdefault(tuple(place), {})[metric] = Value(mean, spread, unit, f"{row}/k{place[-2]}.AvgValue")
+        taken = names.setdefault((row, place[-2]), [])
+        if place[-1] not in taken:
+            taken.append(place[-1])
+        which = f"@{n}" if (n := taken.index(place[-1])) else ""
+        source = f"{row}/k{place[-2]}{which}.AvgValue"
+        kernels.setdefault(tuple(place), {})[metric] = Value(mean, spread, unit, source)
     return tuple(
         Kernel(
             name=key[-1],

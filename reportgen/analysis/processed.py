@@ -56,6 +56,11 @@ _STATISTICS = {
     "Q3": "q3",
 }
 _IDENTITY = ("suite", "benchmark", "backend", "workload", "scenario")
+NUMBERS = (
+    *_STATISTICS,
+    *("NumRuns", "NumProcesses", "NumKernels", "RelativeStdDevPct", "ComputeClock", "MemoryClock", "SMClockObserved"),
+)
+WORDS = ("Annotation", *(name for name in (*NSIGHT_COLUMNS, *OUR_COLUMNS) if name not in NUMBERS))
 
 
 class Formula(Protocol):
@@ -87,6 +92,27 @@ def row_id(identity: Iterable[str]) -> str:
 @lru_cache(maxsize=1 << 16)
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def keys(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of a samples table, or of `runs`, that together are a row's identity."""
+    return [*_IDENTITY, *param_columns(frame), "annotation", "metric"]
+
+
+def row_numbers(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return for each row of `runs` the number of the row in the processed table that it goes into; likewise for samples."""
+    number: np.ndarray[Any, Any] = (
+        frame.groupby(keys(frame), observed=True, sort=False, dropna=False).ngroup().to_numpy()
+    )
+    return number
+
+
+def inputs(formula: Formula) -> set[str]:
+    """Return the metrics that a formula reads, by their own names; parameters may be among them, and what `time` stands for is."""
+    plain = set()
+    for name in derive.parse(formula.metric, formula.formula).names:
+        plain.add(derive.metric_of(name))
+    return (plain - {"time"}) | (set(derive.TIMES) if "time" in plain else set())
 
 
 def table(
@@ -134,8 +160,7 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
     params = param_columns(per_run)
     names = [p.removeprefix(PARAM) for p in params]
     check_names(names)
-    keys = [*_IDENTITY, *params, "annotation", "metric"]
-    number = per_run.groupby(keys, observed=True, sort=False, dropna=False).ngroup().to_numpy()
+    number = row_numbers(per_run)
     first = np.unique(number, return_index=True)[1]
     head = per_run.iloc[first]
     out: dict[str, Any] = {"Annotation": head["annotation"].astype("object").to_numpy()}
@@ -156,7 +181,7 @@ def from_runs(per_run: pd.DataFrame, provenance: Provenance | None = None) -> pd
         out[name.capitalize()] = head[name].astype("object").to_numpy()
     out |= _states(per_run, number, count)
     out["State"][undefined], out["Reason"][undefined] = "dropped", NO_GEOMETRIC_MEAN
-    identities = zip(*(head[key].astype("object") for key in keys), strict=True)
+    identities = zip(*(head[key].astype("object") for key in keys(per_run)), strict=True)
     out["Row"] = [row_id(identity) for identity in identities]
     frame = pd.DataFrame(out, index=pd.RangeIndex(count))
     frame["SMClockObserved"] = _clock(frame, names)

@@ -15,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
+from reportgen.analysis.sources import computes
+
 STABLE_BELOW_PCT = 2.0
 FEWEST = 3
 _FEWEST_TIMES = 8
@@ -171,6 +173,10 @@ class Ratio:
     paired: bool
 
 
+@computes("ratio", "runs", "runs", part=lambda found: found.value)
+@computes("ratio_low", "runs", "runs", "number", optional=1, part=lambda found: found.interval.low)
+@computes("ratio_high", "runs", "runs", "number", optional=1, part=lambda found: found.interval.high)
+@computes("ratio_n", "runs", "runs", part=lambda found: found.interval.n)
 def ratio(
     numerator: dict[tuple[int, int], float], denominator: dict[tuple[int, int], float], comparisons: int = 1
 ) -> Ratio | None:
@@ -193,6 +199,12 @@ def ratio(
     if unit != other:
         above, below, unit = np.log(list(numerator.values())), np.log(list(denominator.values())), "run"
     return Ratio(math.exp(_mean(above) - _mean(below)), _exponential(_welch(above, below, unit, comparisons)), False)
+
+
+@computes("share_saved", "value", "value", unit="%")
+def share_saved(less: float, more: float) -> float:
+    """Return by how many percent the one value is less than the other."""
+    return (1 - less / more) * 100
 
 
 def _logs(values: dict[tuple[int, int], float]) -> tuple[Array, Unit]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 
 import reportgen
-from reportgen.analysis import groups
+from reportgen.analysis import groups, sources
 from reportgen.dossier import cautions, findings, keeping, words
 from reportgen.dossier.gathered import Gathered
 from reportgen.dossier.method import method
@@ -73,7 +74,7 @@ def _lead(of: Gathered) -> Sentence:
     return say(
         "{names}{more}{axis}{runs}; {launches} profiled {word}.",
         names=tuple(part for part in names if part),
-        more=(" and ", count(more, "count(annotations)"), " more") if more > 0 else (),
+        more=(" and ", count(more, _others(annotations[:3])), " more") if more > 0 else (),
         axis=_swept(of, axis),
         runs=_runs(sorted({row.runs for row in rows}), rows),
         launches=count(launches, "count(launches)"),
@@ -81,11 +82,16 @@ def _lead(of: Gathered) -> Sentence:
     )
 
 
+def _others(named: Sequence[str]) -> str:
+    return sources.call("count", "other annotations", *map(sources.quoted, named))
+
+
 def _swept(of: Gathered, axis: str) -> Sentence:
-    values = sorted({float(dict(c.params)[axis]) for g in of.groups if g.axis == axis for c in g.cases} if axis else ())
-    if not values:
+    swept = [(float(dict(c.params)[axis]), c) for g in of.groups if axis and g.axis == axis for c in g.cases]
+    if not swept:
         return ()
-    low, high = (figure(v, "", f"parameter:{axis}") for v in (values[0], values[-1]))
+    ends = (min(swept, key=itemgetter(0)), max(swept, key=itemgetter(0)))
+    low, high = (figure(value, "", case.source(axis)) for value, case in ends)
     return (f" over {visible(axis)}\u00a0=\u00a0", low, " to ", high)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from reportgen.analysis.groups import Group
+from reportgen.analysis.sources import call, quoted
 from reportgen.analysis.statistics import FEWEST
 from reportgen.dossier.model import Caution, Sentence
 from reportgen.dossier.text import count, listed, plural, say, visible
@@ -52,7 +53,7 @@ def missing(samples: pd.DataFrame) -> Iterator[Caution]:
     for (state, reason), n in counts.most_common(_MOST_REASONS):
         what = say(
             "{n} {samples} {state}: {reason}.",
-            n=count(n, f"count({state})"),
+            n=count(n, call("count", "samples", quoted(state), quoted(reason))),
             samples=plural(n, "sample"),
             state=state,
             reason=visible(reason),
@@ -108,7 +109,7 @@ def unstable(groups: Sequence[Group]) -> Iterator[Caution]:
         if shaky:
             total += len(shaky)
             place = f" in {visible(group.benchmark)} ({group.backend}, {group.scenario})"
-            where.append((count(len(shaky), "count(unstable rows of a group)"), place))
+            where.append((count(len(shaky), call("count", "unstable rows", *group.words)), place))
     if not where:
         return
     rows = sum(case.get(group.main) is not None for group in groups for case in group.cases)

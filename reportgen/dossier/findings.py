@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from reportgen.analysis import bottleneck, groups, statistics
+from reportgen.analysis import bottleneck, groups, sources, statistics
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.analysis.processed import SM_CLOCK
@@ -89,7 +89,7 @@ def fastest(group: Group, target: str) -> Iterator[Weighed]:
         times=_ratio_figure(ratio, slowest, best),
         other=shorten(slowest.annotation, 40),
         interval=_interval(ratio, slowest, best),
-        how=how(group, ratio, best_time),
+        how=how(group, ratio, slowest, best),
     )
     yield Weighed(90 + min(9.0, math.log2(ratio.value)), Finding("fastest", sentence, target))
 
@@ -127,7 +127,9 @@ def limited(group: Group, target: str) -> Iterator[Weighed]:
         part for index, s in enumerate(said[:_MOST_NAMED]) for part in ((", ", *s) if index else s)
     )
     left = len(said) - _MOST_NAMED
-    more = (", and ", count(left, "count(annotations)"), " more below") if left > 0 else ()
+    more = (
+        (", and ", count(left, _these([case for case, _ in judged[_MOST_NAMED:]])), " more below") if left > 0 else ()
+    )
     sentence = say(
         "What limits it{at}: {joined}{more}; throughputs in percent of their sustained peak ({backend}, {scenario}).",
         at=at,
@@ -217,7 +219,13 @@ def _where(cases: Sequence[Case]) -> Sentence:
     left = len(cases) - len(names)
     if not left:
         return (listed(names),)
-    return (f"{', '.join(names)} and ", count(left, "count(configurations)"), f" {plural(left, 'configuration')} more")
+    more = count(left, _these(cases[_MOST_NAMED:]))
+    return (f"{', '.join(names)} and ", more, f" {plural(left, 'configuration')} more")
+
+
+def _these(cases: Sequence[Case]) -> str:
+    """Return the source of how many cases there are, each by its first row."""
+    return sources.call("count", "these", *(next(iter(case.metrics.values())).row for case in cases))
 
 
 def one_region_many_kernels(group: Group, target: str) -> Iterator[Weighed]:
@@ -297,7 +305,7 @@ def _at(case: Case) -> Sentence:
     for index, (name, value) in enumerate(case.params):
         parts.append(keep_together(f"{', ' if index else ''}{visible(name)} = "))
         if isinstance(value, int | float) and not isinstance(value, bool):
-            parts.append(Figure(float(value), str(value), "", str(value), f"parameter:{name}"))
+            parts.append(Figure(float(value), str(value), "", str(value), case.source(name)))
         else:
             parts.append(visible(str(value)))
     return tuple(parts)
@@ -322,12 +330,13 @@ def _pair(numerator: Case, denominator: Case) -> str:
     return f"{numerator.metrics[TIME].row},{denominator.metrics[TIME].row}"
 
 
-def how(group: Group, ratio: Ratio, row: Measured) -> Sentence:
-    """Say over how many runs or processes a ratio was taken, under which backend and scenario."""
-    n = ratio.interval.n if ratio.interval else row.runs
+def how(group: Group, ratio: Ratio, numerator: Case, denominator: Case) -> Sentence:
+    """Say over how many runs or processes a ratio of times was taken, under which backend and scenario."""
+    n, source = denominator.metrics[TIME].runs, denominator.metrics[TIME].source("NumRuns")
+    if ratio.interval:
+        n, source = ratio.interval.n, f"ratio_n({_pair(numerator, denominator)})"
     unit = "processes" if ratio.interval and ratio.interval.unit == "process" else plural(n, "run")
     kind = "paired " if ratio.paired and n > 1 else ""
-    source = row.source("NumProcesses" if unit == "processes" else "NumRuns")
     return ("n\u00a0=\u00a0", count(n, source), f" {kind}{unit}, {visible(group.backend)}, {_scenario(group)}")
 
 

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
-from reportgen.analysis import groups, processed
 from reportgen.analysis.groups import Group
+from reportgen.analysis.measurements import Measurements
 from reportgen.dossier import words
 from reportgen.dossier.charts import Drawn, Palette
 from reportgen.dossier.model import Chart, DataFile, Sentence, Tier
 from reportgen.dossier.text import visible
 from reportgen.evidence.bundle import Bundle, slug
 from reportgen.evidence.provenance import Provenance
-from reportgen.evidence.redaction import public_provenance, scrub
+from reportgen.evidence.redaction import public_provenance, public_samples, scrub
 
 MOST_RANKED = 40  # cases in a chart that names each
 
@@ -38,11 +36,11 @@ class Gathered:
         self.samples = bundle.samples()
         self.losses = tuple(bundle.info.losses)
         if tier == "public":
-            self.samples = _scrubbed(self.samples)
+            self.samples = public_samples(self.samples)
             self.losses = tuple(scrub(loss) for loss in self.losses)
-        self.per_run = processed.runs(self.samples, self.info.formulas, self.provenance)
-        self.table = processed.from_runs(self.per_run, self.provenance)
-        self.groups = _as_planned(groups.gather(self.per_run, self.table), self.info.plan)
+        self.measurements = Measurements(self.samples, self.info, self.provenance)
+        self.per_run, self.table = self.measurements.per_run, self.measurements.table
+        self.groups = _as_planned(self.measurements.groups, self.info.plan)
         names = dict.fromkeys(a for group in self.groups for a in group.annotations)
         self.palette = Palette(tuple(names))
         self.shown = [Shown(g, _block_id(g, index)) for index, g in enumerate(self.groups)]
@@ -82,12 +80,6 @@ def _as_planned(found: Sequence[Group], plan: Mapping[str, Any]) -> tuple[Group,
             ),
         )
     )
-
-
-def _scrubbed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return samples whose reasons name no path and no address."""
-    reason = frame["reason"].astype("object")
-    return frame.assign(reason=reason.map({text: scrub(text) for text in reason.unique()}))
 
 
 def _block_id(group: Group, index: int) -> str:

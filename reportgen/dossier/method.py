@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from reportgen.analysis import groups
-from reportgen.analysis.derive import TIME
+from reportgen.analysis import groups, sources
 from reportgen.analysis.groups import Group
-from reportgen.analysis.statistics import tick
+from reportgen.analysis.timer import tick
 from reportgen.dossier import charts, keeping, tables
 from reportgen.dossier.gathered import MOST_RANKED, Gathered, heading
 from reportgen.dossier.model import Block, Section, Sentence
@@ -67,13 +66,11 @@ def _policy(of: Gathered) -> Sentence:
 
 
 def _tick(of: Gathered, group: Group) -> Sentence:
-    rows = of.samples[(of.samples["metric"] == TIME).to_numpy() & (of.samples["state"] == "ok").to_numpy()]
-    mine = rows[(rows["backend"] == group.backend).to_numpy()]
-    step = tick(mine["value"].to_numpy())
+    step = tick(of.measurements, group.backend)
     if step is None:
         return ("The timer's tick could not be estimated from so few times.",)
     of.used.add("tick")
-    source = f"tick({group.backend})"
+    source = sources.call("tick", sources.quoted(group.backend))
     return say(
         "The timer's tick, estimated from all times of this backend here, is {tick}.",
         tick=figure(step, "ns", source),

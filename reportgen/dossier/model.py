@@ -4,15 +4,8 @@ Each printed figure is a `Figure` and carries the source from which it can be co
 words, figures and names, so that no writer has to look for numbers in a text. The types are the whole contract between
 `build` and the templates: a template may use what stands here, under these names.
 
-A figure's `source` is one of
-- `<row>.<column>`: a cell of the processed table; `<row>` is the first 12 hex digits of the row's identity (`processed.row_id`)
-- `<function>(<source>, …)`: computed from other sources by a function of `analysis` of that name
-- `provenance:<key>`: a fact of provenance.json; `provenance:<key>[0]` and `[1]` are the ends of one that is a range
-- `file:<path>.<bytes|sha256>`: a payload file of the manifest
-- `<row>/k<index>.AvgValue`: the mean over runs of one kernel of a row's region, by its place there
-- `count(<what>)`: a count over the samples table (`count(kernels)`)
-- `constant:<name>`: a threshold that stands in the code under that name
-- `parameter:<name>`: a parameter's value, which is part of a configuration and not a measurement
+The grammar of a figure's `source` stands in `analysis.sources`, which reads it; `analysis.evaluate` computes the figure from it
+again.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import math
 from reportgen.analysis import groups
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Group
+from reportgen.analysis.sources import call
 from reportgen.dossier import charts, tables, words
 from reportgen.dossier.charts import Advantage
 from reportgen.dossier.gathered import MOST_RANKED, Gathered, Shown, capital, heading, processed_name, scenario
@@ -24,7 +25,7 @@ def section(of: Gathered, benchmark: str) -> Section:
     first = shown[0].group
     lead = say(
         "{n} {word}: {names}{axis}.",
-        n=count(len(first.annotations), f"count(annotations of {benchmark})"),
+        n=count(len(first.annotations), call("count", "annotations", *first.words)),
         word=plural(len(first.annotations), "annotation"),
         names=listed(shorten(a, 40).text for a in first.annotations[:6])
         + (" and others" if len(first.annotations) > 6 else ""),
@@ -119,7 +120,7 @@ def _speedup_chart(of: Gathered, shown: Shown) -> list[Chart]:
     drawn = charts.speedups(group, found, of.palette, chart_id, title, describe)
     interval = found[0].ratio.interval
     n, unit = (interval.n, interval.unit) if interval else (0, "run")
-    source = found[0].case.metrics[TIME].source("NumProcesses" if unit == "process" else "NumRuns")
+    source = call("ratio_n", found[0].baseline.metrics[TIME].row, found[0].case.metrics[TIME].row)
     caption = say(
         "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itof.",
         baseline=shorten(baseline, 40),

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+import pandas as pd
+
 from reportgen.evidence import provenance as provenances
 from reportgen.evidence import tables
 from reportgen.evidence.bundle import INFO, PROVENANCE, TAG_MANIFEST, TAGGED
@@ -95,6 +97,12 @@ def scrub(text: str, *, addresses: bool = True) -> str:
     if not addresses:
         return text
     return _ADDRESS.sub(lambda match: WITHHELD if _is_address(match[0]) else match[0], text)
+
+
+def public_samples(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a samples table whose reasons name no path and no address."""
+    reason = frame["reason"].astype("object")
+    return frame.assign(reason=reason.map({text: scrub(text) for text in reason.unique()}))
 
 
 def _is_address(text: str) -> bool:

@@ -42,6 +42,7 @@ _MEASURED = ("metric", "value", "unit", "state", "reason", "text")
 INTEGERS = ("process", "run", "kernel_index")
 STATES = ("ok", "failed", "skipped", "dropped", "not permitted")
 PARAM = "param:"
+RECORDED = "data/derived.jsonl"  # the file of the values that a suite's own functions gave
 
 # One value over all launches of a report says something of the machine, not of a launch, unless the name is of these.
 _OF_A_LAUNCH = ("launch__",)

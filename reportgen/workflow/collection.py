@@ -381,7 +381,7 @@ def _own_functions(
         values = drive.derive(suite, asked, 600.0)
     except StepFailed as error:
         values = [("failed", f"the suite's own functions could not be evaluated: {error}")] * len(asked)
-    path = partial / "derived.jsonl"
+    path = partial / Path(samples.RECORDED).name
     lines = [{**one, "state": s, "value": v} for one, (s, v) in zip(asked, values, strict=True)]
     write.write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     if not rows:
@@ -398,6 +398,6 @@ def _own_functions(
         "text": [v if good and isinstance(v, str) else "" for good, (_, v) in zip(ok, values, strict=True)],
         "state": [state for state, _ in values],
         "reason": ["" if good else str(v) for good, (_, v) in zip(ok, values, strict=True)],
-        "source": [f"data/derived.jsonl#L{number}" for number in range(1, len(rows) + 1)],
+        "source": [f"{samples.RECORDED}#L{number}" for number in range(1, len(rows) + 1)],
     }
-    return samples.make(data, len(rows)), {"derived.jsonl": path}
+    return samples.make(data, len(rows)), {path.name: path}

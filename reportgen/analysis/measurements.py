@@ -1,0 +1,93 @@
+"""The samples of one bundle and all that analysis makes of them, each made once and when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reportgen.analysis import groups, processed
+from reportgen.analysis.groups import Group, Runs
+from reportgen.evidence.bundle import BundleInfo
+from reportgen.evidence.provenance import Provenance
+from reportgen.evidence.samples import RECORDED
+
+
+class Measurements:
+    """A bundle's samples, what it says of itself, and its provenance."""
+
+    def __init__(self, samples: pd.DataFrame, info: BundleInfo, provenance: Provenance) -> None:
+        self.samples, self.info, self.provenance = samples, info, provenance
+
+    @cached_property
+    def per_run(self) -> pd.DataFrame:
+        """Return one row for each run and metric, derived metrics among them."""
+        return processed.runs(self.samples, self.info.formulas, self.provenance)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Return the processed table."""
+        return processed.from_runs(self.per_run, self.provenance)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Return the groups, in the order of the table."""
+        return groups.gather(self.per_run, self.table)
+
+    def row(self, row: str) -> Mapping[str, Any]:
+        """Return the cells of a row of the processed table; raises `KeyError` where there is no such row."""
+        return {str(name): value for name, value in self.table.iloc[self._at[row]].items()}
+
+    def runs(self, row: str) -> Runs:
+        """Return the values of a row's single runs by process and run; raises `KeyError` where there is no such row."""
+        rows = self._runs_of[self._at[row]]
+        part = self.per_run.iloc[rows[(self.per_run["state"].iloc[rows] == "ok").to_numpy()]]
+        process = part["process"].to_numpy(dtype="int64", na_value=0).tolist()
+        run = part["run"].to_numpy(dtype="int64", na_value=0).tolist()
+        return dict(zip(zip(process, run, strict=True), part["value"].tolist(), strict=True))
+
+    def samples_of(self, row: str) -> pd.DataFrame:
+        """Return the samples of a row of the processed table, in their order; a derived metric has none of its own."""
+        return self.samples.iloc[self._samples_of.get(row, _NONE)]
+
+    @cached_property
+    def recorded(self) -> frozenset[str]:
+        """Return the rows whose values a function of the suite gave, and those made of them: a bundle's code is never run again."""
+        own = self.per_run["source"].astype("object").str.startswith(f"{RECORDED}#").to_numpy(dtype=bool)
+        names = set(zip(self.per_run.loc[own, "benchmark"], self.per_run.loc[own, "metric"], strict=True))
+        for formula in self.info.formulas:
+            names |= {
+                (benchmark, formula.metric)
+                for benchmark, _ in tuple(names)
+                if formula.benchmark in ("", benchmark)
+                and processed.inputs(formula) & {metric for of, metric in names if of == benchmark}
+            }
+        found = zip(self.table["Row"], self.table["Benchmark"], self.table["Metric"], strict=True)
+        return frozenset(row for row, benchmark, metric in found if (benchmark, metric) in names)
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        return {row: index for index, row in enumerate(self.table["Row"])}
+
+    @cached_property
+    def _runs_of(self) -> list[np.ndarray[Any, Any]]:
+        """Return the rows of `per_run` for each row of the processed table."""
+        number = processed.row_numbers(self.per_run)
+        return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+
+    @cached_property
+    def _samples_of(self) -> dict[str, np.ndarray[Any, Any]]:
+        if self.samples.empty:
+            return {}
+        keys = processed.keys(self.samples)
+        number = processed.row_numbers(self.samples)
+        parts = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+        head = self.samples.iloc[[part[0] for part in parts]]
+        identities = zip(*(head[key].astype("object") for key in keys), strict=True)
+        return {processed.row_id(identity): part for identity, part in zip(identities, parts, strict=True)}
+
+
+_NONE = np.array([], dtype=np.int64)
