@@ -56,7 +56,7 @@ class Gathered:
         """Make a chart of what was drawn, and keep its data beside it."""
         name = f"{chart_id}.csv"
         self.data.append(DataFile(name, f"The data of the chart “{title}”.", drawn.data))
-        return Chart(chart_id, title, describe, drawn.svg, caption, name)
+        return Chart(chart_id, title, describe, (drawn.svg,), caption, name)
 
 
 def _as_planned(found: Sequence[Group], plan: Mapping[str, Any]) -> tuple[Group, ...]:

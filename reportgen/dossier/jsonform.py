@@ -20,7 +20,7 @@ SCHEMA = f"urn:reportgen:dossier:{FORMAT_VERSION}"  # the `$id` of the published
 # A part of a sentence is a string, or an object that says of which kind it is.
 KINDS: Mapping[type, str] = {Figure: "figure", Name: "name", Moment: "moment"}
 # What stands in the model and not in the JSON.
-LEFT_OUT: Mapping[type, frozenset[str]] = {Chart: frozenset({"svg"})}
+LEFT_OUT: Mapping[type, frozenset[str]] = {Chart: frozenset({"panels"})}
 
 
 def render(dossier: Dossier) -> bytes:

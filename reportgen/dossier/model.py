@@ -113,25 +113,29 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: a static SVG, its caption, and the name of the CSV of just its data in `Dossier.data`."""
+    """A chart: its panels, its caption, and the name of the CSV of just its data in `Dossier.data`.
+
+    Each panel is a static SVG of its own with a title and a description in words: a page sets as many side by side as fit.
+    """
 
     id: str
     title: str
     description: str
-    svg: str
+    panels: tuple[str, ...]
     caption: Sentence
     data_name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one backend and scenario say within a section."""
+    """What one backend and scenario say within a section; `seen` are the ids of charts elsewhere that show its rows."""
 
     id: str
     heading: str
     lead: Sentence
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

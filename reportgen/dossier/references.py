@@ -45,7 +45,8 @@ def references(dossier: Dossier) -> References:
         labels[table.id] = f"Table {number}"
     for block in blocks(dossier):
         rows = [table.id for table in block.tables[:1]]
-        shown[block.id] = (*(chart.id for chart in block.charts[:1]), *rows) or (block.id,)
+        drawn = [*block.seen, *(chart.id for chart in block.charts)]
+        shown[block.id] = (*drawn[:1], *rows) or (block.id,)
         shown |= {chart.id: (chart.id, *rows) for chart in block.charts}
     for number, file in enumerate(dossier.data, 1):
         homes.setdefault(file.name, f"data-{number}")

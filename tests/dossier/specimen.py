@@ -89,7 +89,7 @@ def chart(prefix: str, title: str, unit: str, lines: Mapping[str, Sequence[float
         title=title,
         description="Each point is the mean of the runs at that size, and the bar its 95 % interval. Hollow points are unstable. "
         "The axis starts at zero.",
-        svg=svg(prefix, title, lines, unit),
+        panels=(svg(prefix, title, lines, unit),),
         caption=(
             f"{title}. {scenario}, mean of ",
             figure(10, "10", source="count(runs)"),
