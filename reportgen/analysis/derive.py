@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from reportgen.evidence.errors import UserError
 
@@ -68,6 +68,15 @@ class Expression:
         if any(isinstance(getattr(part, "op", None), ast.Sub | ast.USub) for f, _ in factors for part in ast.walk(f)):
             return False
         return {sign for _, sign in factors} == {-1, 1} and any(is_elsewhere(name) for name in self.names)
+
+    def is_share_of(self, metric: str) -> bool:
+        """Tell whether it is `metric` over what parameters and numbers alone say."""
+        tree = self._tree
+        quotient = isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div)
+        if not quotient or _key(cast("ast.BinOp", tree).left) != metric:
+            return False
+        measured = {name for name in self.names if "__" in name or name.startswith("highest(") or is_elsewhere(name)}
+        return measured == {metric} and not self.names & {"time", RATED_BANDWIDTH}
 
     def __call__(self, values: Mapping[str, float]) -> float:
         """Return the formula's value, NaN where it is not defined (a division by 0, a root of a negative number).

@@ -1,0 +1,106 @@
+"""Why a time varies: the likely cause of a row's instability, by what was recorded of the same runs.
+
+Each cause is tried on the runs themselves, the one with the strongest evidence first; a row that no cause explains says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from reportgen.analysis.groups import Case, Runs
+from reportgen.analysis.statistics import STABLE_BELOW_PCT
+
+Cause = Literal["clock", "throttled", "first run", "processes", "drift", "one run", "tick", "small", "unknown"]
+
+CYCLES = "gpc__cycles_elapsed.max"
+SMALL_NS = 10_000.0  # a kernel under 10 us is mostly its launch
+TICKS = 2  # a deviation of so many ticks is the timer's
+DRIFTS = 0.7  # rank correlation of a time with its place in the order of the runs
+FEWEST_IN_ORDER = 8  # runs of which an order can say something
+FEWEST_OF_A_PROCESS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Unsteady:
+    """An unstable case with the likely cause of its instability."""
+
+    case: Case
+    cause: Cause
+
+
+def cause(runs: Runs, cycles: Runs, tick: float, *, throttled: bool = False) -> Cause:
+    """Return the likely cause of the instability of `runs`, times in ns by (process, run).
+
+    `cycles` are those of the same runs, empty where they were not counted; `tick` is the timer's in ns, 0 where it is not known;
+    `throttled` says that a sensor saw the GPU held back by power or heat in these runs.
+    """
+    values = np.array([runs[key] for key in sorted(runs)])
+    if cycles and sorted(cycles) == sorted(runs):
+        counted = np.array([cycles[key] for key in sorted(cycles)])
+        if _relative(counted) < STABLE_BELOW_PCT and _relative(counted) < _relative(values) / 2:
+            return "clock"
+    if throttled:
+        return "throttled"
+    if _steady(_without_first(runs)):
+        return "first run"
+    if _processes_differ(runs):
+        return "processes"
+    if len(values) >= FEWEST_IN_ORDER and abs(_rank_correlation(values)) >= DRIFTS:
+        return "drift"
+    if len(values) >= FEWEST_IN_ORDER and _steady(_without_furthest(values)):
+        return "one run"
+    if tick and values.std(ddof=1) <= TICKS * tick:
+        return "tick"
+    return "small" if values.mean() < SMALL_NS else "unknown"
+
+
+def _relative(values: Sequence[float] | np.ndarray[Any, Any]) -> float:
+    """Return the relative deviation in percent, NaN for under two values."""
+    array = np.asarray(values, dtype=float)
+    if len(array) < 2 or not array.mean():
+        return math.nan
+    return float(array.std(ddof=1) / abs(array.mean()) * 100)
+
+
+def _steady(values: Sequence[float] | np.ndarray[Any, Any]) -> bool:
+    return len(values) >= FEWEST_OF_A_PROCESS and _relative(values) < STABLE_BELOW_PCT
+
+
+def _of_processes(runs: Runs) -> list[list[float]]:
+    found: dict[int, list[float]] = {}
+    for process, run in sorted(runs):
+        found.setdefault(process, []).append(runs[process, run])
+    return list(found.values())
+
+
+def _without_first(runs: Runs) -> list[float]:
+    """Return the values without each process's first run, nothing where a process has too few others."""
+    parts = _of_processes(runs)
+    if any(len(part) <= FEWEST_OF_A_PROCESS for part in parts):
+        return []
+    return [value for part in parts for value in part[1:]]
+
+
+def _processes_differ(runs: Runs) -> bool:
+    """Tell whether each process is steady by itself: then it is they that differ."""
+    parts = _of_processes(runs)
+    return len(parts) >= 2 and all(_steady(part) for part in parts)
+
+
+def _without_furthest(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.delete(values, int(np.abs(values - np.median(values)).argmax()))
+
+
+def _rank_correlation(values: np.ndarray[Any, Any]) -> float:
+    """Return the rank correlation of values with their order (Spearman 1904); equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    ranks = (ends - (counts - 1) / 2)[inverse]
+    if len(counts) < 2:
+        return 0.0
+    return float(np.corrcoef(ranks, np.arange(len(values)))[0, 1])
