@@ -42,14 +42,15 @@ _RATIOS = (
 )
 # What passes passes for every unit alike: its least and its greatest add up as it does.
 _PASSING = ("__time_duration", "__cycles_elapsed")
-_OF_ONE = ("launch__", "device__", "nvlink__", "numa__", "c2clink__", "profiler__", "sm__maximum", "smsp__maximum")
+# Names of these beginnings describe a launch or the machine; ncu has them in every report.
+OF_ONE = ("launch__", "device__", "nvlink__", "numa__", "c2clink__", "profiler__", "sm__maximum", "smsp__maximum")
 
 
 def rule(metric: str) -> Rule:
     """Return how `metric`, by its profiler's own name, combines over several kernels."""
     if metric in _TORCH_SUMS:
         return "add"
-    if "__" not in metric or metric.startswith(_OF_ONE):
+    if "__" not in metric or metric.startswith(OF_ONE):
         return "same"
     if metric.endswith(_BY_TIME):
         return "weigh"

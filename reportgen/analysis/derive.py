@@ -153,7 +153,20 @@ def elsewhere(name: str, annotation: str) -> str:
 
 def is_elsewhere(name: str) -> bool:
     """Tell whether a name is that of a value in another region."""
-    return "@" in name and not name.startswith("highest(")
+    return "@" in name and not is_highest(name)
+
+
+def is_highest(name: str) -> bool:
+    """Tell whether a name is that of the highest mean of a derived metric."""
+    return name.startswith("highest(")
+
+
+def place_of(name: str) -> tuple[str, str]:
+    """Return the metric that a name is of, and the region that it is read in: empty for the formula's own."""
+    if not is_elsewhere(name):
+        return name, ""
+    metric, _, annotation = name.partition("@")
+    return metric, str(ast.literal_eval(annotation))
 
 
 def highest(metric: str) -> str:

@@ -141,11 +141,11 @@ def runs(samples: pd.DataFrame, formulas: Iterable[Formula] = (), provenance: Pr
         if formula.benchmark:
             mine = measured[(measured["benchmark"] == formula.benchmark).to_numpy()].reset_index(drop=True)
         if len(mine):
-            derived.append(_derive(mine, formula, derived, _of_the_machine(provenance)))
+            derived.append(_derive(mine, formula, derived, of_the_machine(provenance)))
     return pd.concat([measured, *derived], ignore_index=True) if derived else measured
 
 
-def _of_the_machine(provenance: Provenance | None) -> dict[str, float]:
+def of_the_machine(provenance: Provenance | None) -> dict[str, float]:
     """Return what a formula may know of the GPU; double data rate: two transfers in a clock."""
     if provenance is None:
         return {}

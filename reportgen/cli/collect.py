@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "reportgen collect suites/matmul_precision.py --out bundles",
         "reportgen collect suites/matmul_precision.py --backend torch --quick --out bundles",
         "reportgen collect mine.py --backend torch --select matmul/fp16,n=512 --out bundles",
+        "reportgen collect mine.py --backend torch --select 'conv,shape=[64,64],mode=\"same\"' --out bundles",
     ),
 )
 @click.argument("suites", nargs=-1, required=True, metavar="SUITE…", type=PATH)
@@ -41,7 +42,11 @@ if TYPE_CHECKING:
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this cache and clock policy.")
 @click.option("--runs", type=click.IntRange(1), metavar="N", help="Measure each configuration N times.")
 @click.option("--processes", type=click.IntRange(1), metavar="N", help="Run the plan in N processes of its own each.")
-@click.option("--select", metavar="BENCH[/ANNOTATION][,key=value]", help="Measure only this part of the suite.")
+@click.option(
+    "--select",
+    metavar="BENCH[/ANNOTATION][,key=value]",
+    help="Measure only this part of the suite; an empty BENCH is all of them. What begins with a double quote, [ or { is JSON and may hold commas.",
+)
 @click.option("--quick", is_flag=True, help="Measure the suite's small set, for a first look.")
 @click.option("--resume", is_flag=True, help="Go on with a collection that was stopped.")
 @click.option(
@@ -96,25 +101,31 @@ def command(
     made = []
     with Narrator(sys.stderr) as narrator:
         for suite in suites:
+            narrator.loading(suite.name)
             try:
-                made.append(collect(suite, out, asked, narrator))
+                collected = collect(suite, out, asked, narrator)
             except (KeyboardInterrupt, Stopped) as stop:
                 narrator.close()
                 click.echo(
                     "reportgen: stopped; what is whole stays, and the same command with --resume goes on", err=True
                 )
                 return 128 + stop.number if isinstance(stop, Stopped) else INTERRUPTED
+            made.append(collected)
+            narrator.close()
+            if not as_json:
+                _print(collected)
     if as_json:
         print_json({"bundles": [_facts(collected) for collected in made]})
-    else:
-        for collected in made:
-            states = ", ".join(f"{count:,} {state}" for state, count in collected.states.items())
-            click.echo(f"{collected.bundle_id}: {states}\n{printable(str(collected.path))}")
-            for state, reason in collected.reasons.items():
-                click.echo(f"  {state}: {printable(reason)}")
-            if collected.resumable:
-                click.echo("  the same command with --resume measures again what was dropped or not permitted")
     return 0 if all(collected.whole for collected in made) else 1
+
+
+def _print(collected: Collected) -> None:
+    states = ", ".join(f"{count:,} {state}" for state, count in collected.states.items())
+    click.echo(f"{collected.bundle_id}: {states}\n{printable(str(collected.path))}")
+    for state, reason in collected.reasons.items():
+        click.echo(f"  {state}: {printable(reason)}")
+    if collected.resumable:
+        click.echo("  the same command with --resume measures again what was dropped or not permitted")
 
 
 def _facts(collected: Collected) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Narrator:
 
     def step(self, number: int, count: int, name: str, runs: int) -> None:
         """Begin a step of so many runs."""
-        self.close()
+        self._leave_step()
         self._head, self._runs, self._begin = f"{number}/{count} {name}", runs, self._clock()
         self._write(self._head, stays=not self._live)
 
@@ -43,6 +43,18 @@ class Narrator:
             return
         left = (self._clock() - self._begin) / runs * max(0, self._runs - runs)
         self._write(f"{self._head}: {min(runs, self._runs)} of {self._runs} runs, {span(left)} left", stays=False)
+
+    def loading(self, name: str) -> None:
+        """Show on a terminal that a suite is being loaded, which takes seconds where it imports torch."""
+        self.close()
+        self._head = ""
+        if self._live:
+            self._write(f"loading {name} …", stays=False)
+
+    def tell(self, line: str) -> None:
+        """Say something of no single step in a line that stays."""
+        self._leave_step()
+        self._write(line, stays=True)
 
     def say(self, line: str) -> None:
         """Say something of the step in a line that stays."""
@@ -54,6 +66,11 @@ class Narrator:
             self._stream.write("\n")
             self._stream.flush()
             self._open = False
+
+    def _leave_step(self) -> None:
+        """Leave the last step's line as it is; that a suite is being loaded is written over."""
+        if self._head:
+            self.close()
 
     def _write(self, text: str, *, stays: bool) -> None:
         text = printable(text)

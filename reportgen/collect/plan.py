@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from reportgen.evidence.errors import UserError
+from reportgen.evidence.samples import canonical
 
 Params = tuple[tuple[str, str], ...]  # (name, canonical JSON), in the order of the configuration
 
+_JSON = tuple('"[{')
+_AS_JSON = (
+    'a text, a list or an object is JSON, like name="a, b" or shape=[1,2]; in a shell the whole stands in single quotes'
+)
 PROCESSES = {"ncu": 1, "cupti": 3, "torch": 1}
 # torch.profiler neither flushes caches nor sets clocks: what it measures is always this.
 ONLY_SCENARIO = {"torch": "continuous"}
@@ -170,7 +176,10 @@ def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What `--select BENCH[/ANNOTATION][,key=value]` names; empty parts select all."""
+    """What `--select BENCH[/ANNOTATION][,key=value]` names; empty parts select all.
+
+    Of `params` each is a parameter's name, and its value as canonical JSON or as a word.
+    """
 
     benchmark: str
     annotation: str
@@ -179,21 +188,55 @@ class Selection:
     def takes(self, benchmark: str, params: Params) -> bool:
         """Tell whether a configuration of a benchmark is selected."""
         known = dict(params)
-        asked = all(known.get(n) in (v, json.dumps(v)) for n, v in self.params)
+        asked = all(known.get(n) in (v, canonical(v)) for n, v in self.params)
         return self.benchmark in ("", benchmark) and asked
 
 
 def parse_selection(text: str) -> Selection:
-    """Read a selection; raises `UserError` with the mend."""
-    head, *pairs = text.split(",")
-    name, _, annotation = head.partition("/")
+    """Read a selection; raises `UserError` with the mend.
+
+    An annotation or a value goes on to the next comma; one that begins with `"`, `[` or `{` is JSON, and may hold commas.
+    """
+    name, slash = _until(text, 0, "/,"), False
+    at = len(name)
+    annotation: Any = ""
+    if text[at : at + 1] == "/":
+        annotation, at, slash = *_value(text, at + 1), True
+    if slash and not isinstance(annotation, str):
+        raise _unreadable(text, len(name) + 1, "an annotation is a word, or a text in double quotes")
     params: list[tuple[str, str]] = []
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise UserError(None, f"--select '{text}' cannot be read at '{pair}'", "write it like matmul/fp16,n=2048")
-        params.append((key, value))
+    while at < len(text):
+        key = _until(text, at + 1, "=,")
+        begin = at + 1 + len(key)
+        if text[at] != "," or not key or text[begin : begin + 1] != "=":
+            raise _unreadable(text, at + (text[at] == ","), "write it like matmul/fp16,n=2048")
+        value, at = _value(text, begin + 1)
+        quoted = text[begin + 1 : begin + 2] in _JSON
+        params.append((key, canonical(value) if quoted else value))
     return Selection(name, annotation, tuple(params))
+
+
+def _until(text: str, begin: int, ends: str) -> str:
+    """Return what stands from `begin` on before the first character of `ends`, or before the end."""
+    return re.split(f"[{ends}]", text[begin:], maxsplit=1)[0]
+
+
+def _value(text: str, begin: int) -> tuple[Any, int]:
+    """Return the word or JSON value that begins there, and where it ends."""
+    if text[begin : begin + 1] not in _JSON:
+        word = _until(text, begin, ",")
+        return word, begin + len(word)
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, begin)
+    except ValueError:
+        raise _unreadable(text, begin, _AS_JSON) from None
+    if text[end : end + 1] not in ("", ","):
+        raise _unreadable(text, end, _AS_JSON)
+    return value, end
+
+
+def _unreadable(text: str, at: int, mend: str) -> UserError:
+    return UserError(None, f"--select '{text}' cannot be read at '{text[at:]}'", mend)
 
 
 def measures(bench: PlannedBenchmark, step: Step) -> bool:

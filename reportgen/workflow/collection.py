@@ -29,8 +29,9 @@ from reportgen.evidence import bundle, samples, tables, write
 from reportgen.evidence.bundle import START, BundleInfo, Formula, Status
 from reportgen.evidence.errors import ReadError, UserError
 from reportgen.evidence.samples import Samples
-from reportgen.workflow import conditions
+from reportgen.workflow import conditions, formulas
 from reportgen.workflow import steps as step_results
+from reportgen.workflow.formulas import Lack
 from reportgen.workflow.steps import DONE, KEPT
 
 BACKENDS = ("ncu", "cupti", "torch")
@@ -48,7 +49,10 @@ class Progress(Protocol):
         """So many runs of the step are done."""
 
     def say(self, line: str) -> None:
-        """Something is worth a line."""
+        """Something of the step is worth a line."""
+
+    def tell(self, line: str) -> None:
+        """Something of the whole collection is worth a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
     drive.check(suite)
     preflight.check(asked.backends)
     plan = plans.narrow(drive.plan(suite, asked.quick), asked.select, asked.runs, asked.scenarios, asked.processes)
-    formulas = _formulas(suite, plan)
+    derived = formulas.of_plan(suite, plan)
     _check_params(suite, plan)
     todo = plans.steps(plan, asked.backends, asked.scenarios)
     for name in (*plan.scenarios, *asked.scenarios):
@@ -109,13 +113,16 @@ def collect(suite: Path, out: Path, asked: Asked, progress: Progress) -> Collect
         with write.held(partial):
             write.remove_folder(partial)
     for other in _of_other_plans(out, plan):
-        progress.say(f"{other} is left from another plan of this suite, which --resume does not go on with: delete it")
+        progress.tell(f"{other} is left from another plan of this suite, which --resume does not go on with: delete it")
+    unknown = formulas.unknown(plan, derived, _source(suite, plan))
+    for lack in unknown:
+        progress.tell(f"{plan.suite}: {lack.line}")
     with write.held(partial):
         begun = _begin(partial)
         for index, step in enumerate(todo):
             _step(step, suite, plan, asked, partial, (index + 1, len(todo)), progress)
         _check_unchanged(suite, plan, asked, todo, partial)
-        made = _bundle(suite, out, plan, formulas, todo, partial, begun, asked.command, progress)
+        made = _bundle(suite, out, plan, derived, unknown, todo, partial, begun, asked.command, progress)
         if made.resumable:
             _forget_failed(todo, partial)
         else:
@@ -127,28 +134,6 @@ def _check_backends(backends: Sequence[str]) -> None:
     for backend in backends:
         if backend not in BACKENDS:
             raise UserError(None, f"there is no backend '{backend}'", f"use one of {', '.join(BACKENDS)}")
-
-
-def _formulas(suite: Path, plan: SuitePlan) -> tuple[Formula, ...]:
-    """Return the plan's formulas, read and checked; a derived metric that is a function of the suite is none."""
-    found = []
-    for bench in plan.benchmarks:
-        for one in bench.derive:
-            if one.formula:
-                found.append(Formula(one.metric, one.formula, one.unit, bench.name))
-        if bench.normalize_against:
-            base = derive.elsewhere("time", bench.normalize_against)
-            found.append(Formula(f"speed-up over {bench.normalize_against}", f"{base} / time", "", bench.name))
-    for index, formula in enumerate(found):
-        where = f"benchmark {formula.benchmark}: {formula.metric}"
-        try:
-            names = derive.parse(formula.metric, formula.formula).names
-        except UserError as error:
-            raise UserError(suite, f"{where}: {error.what}", error.mend) from None
-        before = {derive.highest(other.metric) for other in found[:index] if other.benchmark == formula.benchmark}
-        if unknown := sorted(name for name in names - before if name.startswith("highest(")):
-            raise UserError(suite, f"{where}: {unknown[0]} is no formula that stands above", "move it above this one")
-    return tuple(found)
 
 
 def _check_params(suite: Path, plan: SuitePlan) -> None:
@@ -163,6 +148,11 @@ def _check_params(suite: Path, plan: SuitePlan) -> None:
             fault = fault or ("" if name.isidentifier() else "no name that Python takes")
             if fault:
                 raise UserError(suite, f"benchmark {bench.name}: the parameter '{name}' has {fault}", "rename it")
+
+
+def _source(suite: Path, plan: SuitePlan) -> str:
+    """Return the text of all of a suite's files."""
+    return "\n".join((suite.parent / name).read_text("utf-8", "replace") for name in (suite.name, *plan.files))
 
 
 def _begin(partial: Path) -> str:
@@ -267,7 +257,8 @@ def _bundle(
     suite: Path,
     out: Path,
     plan: SuitePlan,
-    formulas: tuple[Formula, ...],
+    derived: tuple[Formula, ...],
+    unknown: tuple[Lack, ...],
     todo: Sequence[Step],
     partial: Path,
     begun: str,
@@ -282,12 +273,14 @@ def _bundle(
             suite, "no region was reached", "check the annotation's name in --select, and that the suite has one"
         )
     frame["suite"] = samples.constant_text(plan.suite, len(frame))
-    for line in _without_baseline(plan, frame):
-        progress.say(line)
     recorded, own = _own_functions(suite, plan, frame, partial)
     frame = samples.concat([frame, recorded]) if len(recorded) else frame
     told = {key: value for one in reversed(read) for key, value in one.facts.items()}
     facts = conditions.of(suite, plan, todo, partial, begun, frame, told, command)
+    rated = bool(processed.of_the_machine(facts))
+    lacks = [lack.line for lack in formulas.absent(plan, derived, frame, rated, unknown)]
+    for line in (*formulas.without_baseline(plan, frame), *lacks):
+        progress.tell(f"{plan.suite}: {line}")
     counts = {str(k): int(v) for k, v in frame["state"].astype("object").value_counts().items()}
     status: Status = "complete" if set(counts) <= {"ok", "skipped"} else "partial"
     info = BundleInfo(
@@ -297,11 +290,11 @@ def _bundle(
         status,
         losses=tuple(dict.fromkeys(loss for one in read for loss in one.losses)),
         plan={"backends": list(dict.fromkeys(step.backend for step in todo)), **_plain(plan)},
-        formulas=formulas,
+        formulas=derived,
         question=plan.question,
         prose=plan.prose,
     )
-    table = processed.table(frame, formulas, facts)
+    table = processed.table(frame, derived, facts)
     kept = {
         (str(b), str(s)): tables.frame_to_csv(part)
         for (b, s), part in table.groupby(["Backend", "Scenario"], sort=False)
@@ -331,18 +324,6 @@ def _read(step: Step, plan: SuitePlan, folder: Path) -> Samples:
         return step_results.read(step, plan, folder)
 
 
-def _without_baseline(plan: SuitePlan, frame: pd.DataFrame) -> list[str]:
-    """Return a line for each benchmark that ran and whose `normalize_against` names no region that it has."""
-    regions = frame.loc[(frame["annotation"] != "").to_numpy(), ["benchmark", "annotation"]].astype("object")
-    found = set(regions.itertuples(index=False, name=None))
-    ran = {benchmark for benchmark, _ in found}
-    return [
-        f"benchmark {b.name}: normalize_against names '{b.normalize_against}', and there is no such annotation"
-        for b in plan.benchmarks
-        if b.normalize_against and b.name in ran and (b.name, b.normalize_against) not in found
-    ]
-
-
 def _forget_failed(todo: Sequence[Step], partial: Path) -> None:
     """Leave what is whole for `--resume`; the bundle that it makes began when it is taken up again."""
     for step in todo:
@@ -366,7 +347,7 @@ def _own_functions(
     if not functions:
         return empty, {}
     per_run = processed.runs(frame)
-    timed = per_run[per_run["metric"].isin(step_results.MAIN.values()) & (per_run["state"] == "ok")]
+    timed = _timed(per_run)
     params = samples.param_columns(timed)
     asked, rows = [], []
     for index, (_, row) in enumerate(timed.iterrows()):
@@ -401,3 +382,12 @@ def _own_functions(
         "source": [f"{samples.RECORDED}#L{number}" for number in range(1, len(rows) + 1)],
     }
     return samples.make(data, len(rows)), {path.name: path}
+
+
+def _timed(per_run: pd.DataFrame) -> pd.DataFrame:
+    """Return for each region of each run the row that formulas call `time`, in the table's order."""
+    rank = per_run["metric"].astype("object").map({name: place for place, name in enumerate(derive.TIMES)})
+    timed = per_run[(rank.notna() & (per_run["state"] == "ok")).to_numpy()]
+    region = [*samples.BEFORE_PARAMS, *samples.param_columns(per_run), "annotation", "run"]
+    best = timed.loc[rank[timed.index].sort_values(kind="stable").index].drop_duplicates(region)
+    return best.sort_index()

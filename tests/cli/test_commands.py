@@ -20,6 +20,7 @@ from reportgen.evidence.errors import UserError
 from reportgen.evidence.verify import Fault
 from reportgen.publish.site import Built, StrictError
 from reportgen.readers.recognise import KINDS
+from reportgen.workflow.collection import Collected
 from reportgen.workflow.ingest import Imported
 from tests.cli.conftest import Run
 
@@ -278,3 +279,18 @@ def test_a_collection_that_is_stopped_says_once_how_to_go_on(
 
     assert ran.code == code
     assert ran.err == "reportgen: stopped; what is whole stays, and the same command with --resume goes on\n"
+
+
+def test_a_bundle_is_named_as_soon_as_it_is_whole(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(suite: Path, out: Path, asked: object, progress: object) -> Collected:
+        if suite.name == "b.py":
+            raise UserError(suite, "it is wrong", "mend it")
+        return Collected(out / "a" / "x", "a-x", {"ok": 3}, {}, resumable=False)
+
+    monkeypatch.setattr("reportgen.workflow.collection.collect", measured)
+
+    ran = run("collect", "a.py", "b.py", "--out", tmp_path)
+
+    assert ran.out == f"a-x: 3 ok\n{tmp_path / 'a' / 'x'}\n"
+    assert "it is wrong" in ran.err
+    assert ran.code == 2

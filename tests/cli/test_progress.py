@@ -136,6 +136,40 @@ def test_what_would_steer_a_terminal_is_written_out() -> None:
         assert "1/1 a: failed: U+001B[31mredU+001B[0mU+000Anext" in stream.getvalue()
 
 
+def test_a_terminal_shows_that_a_suite_is_being_loaded_until_there_is_more_to_say() -> None:
+    terminal = Terminal()
+    narrator = Narrator(terminal, Clock())
+    narrator.loading("mine.py")
+    assert seen(terminal.getvalue()) == ["loading mine.py …"]
+    narrator.step(1, 1, "a", 1)
+    narrator.loading("other.py")
+    narrator.tell("of the suite")
+    narrator.step(1, 1, "b", 1)
+
+    assert seen(terminal.getvalue()) == ["1/1 a", "of the suite", "1/1 b"]
+
+
+def test_a_log_does_not_say_that_a_suite_is_being_loaded() -> None:
+    log = io.StringIO()
+    with Narrator(log) as narrator:
+        narrator.loading("mine.py")
+        narrator.tell("before")
+        narrator.step(1, 1, "a", 1)
+        narrator.tell("after")
+
+    assert log.getvalue() == "before\n1/1 a\nafter\n"
+
+
+def test_what_is_told_of_no_step_stands_below_the_last_ones_line() -> None:
+    terminal, clock = Terminal(), Clock()
+    narrator = Narrator(terminal, clock)
+    narrator.step(1, 1, "a", 2)
+    narrator.done(2)
+    narrator.tell("mine: all of it")
+
+    assert seen(terminal.getvalue()) == ["1/1 a: 2 of 2 runs, 0 s left", "mine: all of it", ""]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from reportgen.analysis import processed
 from reportgen.collect import drive, preflight
 from reportgen.collect import plan as plans
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 from reportgen.evidence.verify import verify
-from reportgen.workflow.collection import Asked, collect
+from reportgen.workflow.collection import Asked, _timed, collect
+from tests.evidence import making
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="the extra 'torch' is not installed")
 
@@ -45,6 +47,9 @@ class Said:
         self.lines.append(f"{runs} done")
 
     def say(self, line: str) -> None:
+        self.lines.append(line)
+
+    def tell(self, line: str) -> None:
         self.lines.append(line)
 
 
@@ -204,6 +209,20 @@ def test_each_benchmark_has_as_many_processes_as_it_asks_for(tmp_path: Path) -> 
         ("f/x,n=1", "f", (("n", "1"),), True),
         (",dtype=fp16", "f", (("dtype", '"fp16"'),), True),
         ("f,n=2", "f", (("n", "1"),), False),
+        ("f,n=1,m=2", "f", (("n", "1"), ("m", "2")), True),
+        ("f,n=1,m=2", "f", (("n", "1"), ("m", "3")), False),
+        ("f,shape=[64, 64]", "f", (("shape", "[64,64]"),), True),
+        ("f,shape=[64,64],n=1", "f", (("shape", "[64,64]"), ("n", "1")), True),
+        ("f,shape=[64,64],n=1", "f", (("shape", "[64,64]"), ("n", "2")), False),
+        ("f,shape=[64,32]", "f", (("shape", "[64,64]"),), False),
+        ('f,how={"b": [1, 2], "a": "x,y"}', "f", (("how", '{"a":"x,y","b":[1,2]}'),), True),
+        ('f,how="a, b"', "f", (("how", '"a, b"'),), True),
+        ('f,how="1"', "f", (("how", '"1"'),), True),
+        ('f,how="1"', "f", (("how", "1"),), False),
+        ("f,how=1", "f", (("how", '"1"'),), True),
+        ("f,how=größer", "f", (("how", '"größer"'),), True),
+        ("f,how=a=b", "f", (("how", '"a=b"'),), True),
+        ("f,how=", "f", (("how", '""'),), True),
     ],
 )
 def test_a_selection_takes_what_it_names(
@@ -215,6 +234,39 @@ def test_a_selection_takes_what_it_names(
 def test_a_selection_that_cannot_be_read_says_where() -> None:
     with pytest.raises(UserError, match="at 'n'"):
         plans.parse_selection("f,n")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("f,=1", "=1"),
+        ("f,", ""),
+        ("f,n=[1,2", "[1,2"),
+        ("f,n=[a]", "[a]"),
+        ('f,n="a', '"a'),
+        ("f,n=[1]2,m=3", "2,m=3"),
+        ("f/[1],n=2", "[1],n=2"),
+        ('f/"a"b', "b"),
+        ("f,n=1,,m=2", ",m=2"),
+    ],
+)
+def test_a_part_of_a_selection_that_cannot_be_read_is_named(text: str, at: str) -> None:
+    with pytest.raises(UserError) as caught:
+        plans.parse_selection(text)
+    assert caught.value.what == f"--select '{text}' cannot be read at '{at}'"
+
+
+@pytest.mark.parametrize(
+    ("text", "annotation", "params"),
+    [
+        ("f/a + b * c,n=1", "a + b * c", (("n", "1"),)),
+        ('f/"a, b"', "a, b", ()),
+        ('f/"a, b",n=1', "a, b", (("n", "1"),)),
+        ("f/a/b", "a/b", ()),
+    ],
+)
+def test_an_annotation_may_be_quoted(text: str, annotation: str, params: plans.Params) -> None:
+    assert plans.parse_selection(text) == plans.Selection("f", annotation, params)
 
 
 @needs_torch
@@ -230,4 +282,30 @@ def test_a_baseline_that_no_region_has_is_told(suite: Path, tmp_path: Path) -> N
     said = Said()
     collect(suite, tmp_path / "out", Asked(("torch",), quick=True), said)
 
-    assert "benchmark matmul: normalize_against names 'fp31', and there is no such annotation" in said.lines
+    assert "mine: benchmark matmul: normalize_against names 'fp31', and there is no such annotation" in said.lines
+
+
+def test_a_function_is_given_the_time_that_a_formula_is_given() -> None:
+    """Under torch on a GPU an operator has two times; the device's comes first."""
+    cpu, device = "self_cpu_time_total", "self_device_time_total"
+    base, reason = {"backend": "torch", "workload": "operator"}, {"ok": "", "dropped": "why"}
+    frame = making.table(
+        [
+            {**base, "run": run, "metric": metric, "value": value, "state": state, "reason": reason[state]}
+            for run, metric, value, state in (
+                (0, cpu, 9.0, "ok"),
+                (0, device, 2.0, "ok"),
+                (1, cpu, 8.0, "ok"),
+                (1, device, float("nan"), "dropped"),
+                (2, device, 4.0, "ok"),
+                (2, cpu, 7.0, "ok"),
+            )
+        ]
+    )
+    timed = _timed(processed.runs(frame))
+
+    assert list(zip(timed["run"], timed["metric"], timed["value"], strict=True)) == [
+        (0, device, 2.0),
+        (1, cpu, 8.0),
+        (2, device, 4.0),
+    ]

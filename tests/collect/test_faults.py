@@ -55,6 +55,9 @@ class Told:
     def say(self, line: str) -> None:
         self.said.append(line)
 
+    def tell(self, line: str) -> None:
+        self.said.append(line)
+
 
 @pytest.fixture(autouse=True)
 def _torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
