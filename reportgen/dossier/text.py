@@ -27,6 +27,7 @@ _MONTHS = (
 )  # fmt: skip
 _DIGITS = 4
 _MOST_DIGITS = 5
+_MOST_DECIMALS = 9  # a number that deserves more is printed with its power of ten
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,23 @@ def decimals_for(value: float, spread: float = math.nan) -> int:
     wanted = _DIGITS - 1 - size
     if math.isfinite(spread) and spread > 0:
         wanted = min(max(1 - math.floor(math.log10(spread)), 1 - size), _MOST_DIGITS - 1 - size)
-    return max(0, min(wanted, 9))
+    return max(0, wanted)
 
 
 def number(value: float, decimals: int, percent: bool = False) -> str:
-    """Print `value`, adding decimals until it is not rounded to a 0 or to a 100 % that it is not."""
+    """Print `value`, adding decimals until it is not rounded to a 0 or to a 100 % that it is not.
+
+    One that deserves over nine decimals is printed as `1.235e-9`, with as many digits.
+    """
     if math.isnan(value):
         return "not known"
     if math.isinf(value):
         return "infinite"
     value += 0.0  # -0 is 0
+    if value and decimals > _MOST_DECIMALS:
+        digits = max(0, decimals + math.floor(math.log10(abs(value))))
+        mantissa, _, power = f"{value:.{digits}e}".partition("e")
+        return f"{mantissa}e{int(power)}"
     for more in range(decimals, 18):
         text = f"{value:,.{more}f}".replace(",", " ")
         rounded = float(f"{value:.{more}f}")

@@ -19,11 +19,12 @@ from reportgen.collect import ncu
 from reportgen.collect.plan import PlannedBenchmark, SuitePlan
 from reportgen.evidence.bundle import Formula
 from reportgen.evidence.errors import UserError
-from reportgen.readers import cupti_activity, torch_trace
+from reportgen.readers import cupti_activity, runs, torch_trace
 
 _OF_TORCH = (torch_trace.SELF_TIME, torch_trace.DEVICE_TIME, torch_trace.MEMORY, torch_trace.CALLS)
-_OF_CUPTI = (cupti_activity.SPAN, cupti_activity.CLOCK, cupti_activity.COPIES)
-_ALWAYS = frozenset((*ncu.ALWAYS, derive.TIME, *_OF_TORCH, *_OF_CUPTI))
+_OF_CUPTI = (cupti_activity.SPAN, cupti_activity.COPIES)
+_SENSED = tuple(metric for metric, _ in runs.SENSED.values())
+_ALWAYS = frozenset((*ncu.ALWAYS, derive.TIME, *_OF_TORCH, *_OF_CUPTI, *_SENSED))
 _TIME = "time"
 _NOWHERE = "neither a metric asked for, nor a parameter, nor `time`"
 
@@ -185,7 +186,7 @@ def _could(backend: str, name: str) -> bool:
         return backend == "torch"
     if name in _OF_CUPTI:
         return backend == "cupti"
-    if name in (derive.TIME, derive.RATED_BANDWIDTH):
+    if name in (derive.TIME, derive.RATED_BANDWIDTH, *_SENSED):
         return backend != "torch"
     return backend == "ncu" or "__" not in name
 

@@ -21,6 +21,11 @@ from tests import hostile
         (0.0004, 1, False, "0.0004"),
         (-0.04, 0, False, "-0.04"),
         (1e-30, 2, False, "1e-30"),
+        (1.23456e-10, 13, False, "1.235e-10"),
+        (-9.9996e-10, 13, False, "-1.000e-9"),
+        (5e-324, 327, False, "4.941e-324"),
+        (2e-3, 10, False, "2.0000000e-3"),
+        (0.0, 12, False, "0.000000000000"),
         (99.96, 1, True, "99.96"),
         (99.96, 0, True, "99.96"),
         (99.999999, 2, True, "99.999999"),
@@ -36,6 +41,14 @@ from tests import hostile
 )
 def test_a_number_prints_without_lying(value: float, decimals: int, percent: bool, want: str) -> None:
     assert text.number(value, decimals, percent).replace("\u202f", " ").replace("\u00a0", " ") == want
+
+
+@pytest.mark.parametrize("value", [1.234567e-7, 1.234567e-9, -1.234567e-10, 1.234567e-20, 1.234567e-300])
+@pytest.mark.parametrize("spread", [math.nan, 0.001])
+def test_a_small_number_keeps_its_digits(value: float, spread: float) -> None:
+    shown = text.figure(value, "", "x", spread=abs(value) * spread).text
+    assert float(shown) == pytest.approx(value, rel=5e-4)
+    assert shown.replace("-", "").startswith("1.235e" if math.isnan(spread) else "1.2346e")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 9), st.booleans())
@@ -61,6 +74,9 @@ def test_no_number_becomes_0_or_100_percent_that_is_not(value: float, decimals: 
         (12.3456, math.nan, 2),  # four digits without an interval
         (12.3456, 0.0, 2),
         (123456.0, math.nan, 0),
+        (1.23456e-7, math.nan, 10),
+        (1.23456e-12, math.nan, 15),
+        (1.23456e-12, 1.2e-14, 15),
         (0.0, 1.0, 0),
         (math.nan, 1.0, 0),
     ],

@@ -51,6 +51,7 @@ def table(*rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     "formula",
     [
         *("2 * n**3 / time / 1e12", "rated_bandwidth / n", f"{TIME} * n", "gpc__cycles_elapsed.max", "region__span"),
+        *("nvml__sm_clock * time", "nvml__power"),
         *(SELF, "launch__registers_per_thread", "device__attribute_l2_cache_size", READ, '(time@"b") / time'),
         *("max(n, 2) + sqrt(n)", f'({READ}@"b") / {READ}'),
     ],
@@ -119,6 +120,9 @@ def test_what_no_run_has_is_told_under_the_backends_that_could_have_had_it() -> 
     ]
     assert absent(planned("region__span / n"), frame) == [
         "benchmark f: the formula of 'rate' names 'region__span', which no run under cupti has"
+    ]
+    assert absent(planned("nvml__power / n"), frame) == [
+        "benchmark f: the formula of 'rate' names 'nvml__power', which no run under ncu or cupti has"
     ]
     assert absent(planned(f"{READ} / time"), table(measured(("cupti", TIME), ("torch", SELF)))) == []
 
