@@ -12,7 +12,19 @@ import numpy as np
 
 from reportgen.analysis import processed, sources
 from reportgen.analysis.measurements import Measurements
-from reportgen.analysis.sources import Call, Constant, Fact, File, Function, Kind, Place, Source, SourceError, Text
+from reportgen.analysis.sources import (
+    Call,
+    Constant,
+    Fact,
+    File,
+    Function,
+    Kind,
+    Parameter,
+    Place,
+    Source,
+    SourceError,
+    Text,
+)
 from reportgen.analysis.statistics import round_digits
 from reportgen.evidence.provenance import key_of
 
@@ -59,6 +71,8 @@ class Evaluator:
                 return self._cell(source)
             case Place():
                 return self._kernel(source)
+            case Parameter():
+                return self._parameter(source)
             case Fact():
                 return self._fact(source)
             case File(path):
@@ -80,18 +94,21 @@ class Evaluator:
 
     def _cell(self, place: Place) -> Computed:
         row = self._row(place.row)
-        if place.column not in row:
-            raise SourceError(f"the processed table has no column '{place.column}'")
-        unit = _UNITS.get(place.column, str(row["Unit"]))
         if place.column not in processed.NUMBERS:
-            if place.column in processed.WORDS:
-                raise SourceError(f"the column '{place.column}' holds no number")
-            unit = ""  # a parameter
+            raise SourceError(f"the processed table has no column '{place.column}' of numbers")
+        unit = _UNITS.get(place.column, str(row["Unit"]))
         value = _number(row[place.column])
         if value is None:
             raise SourceError(f"row {place.row} has no number in its column '{place.column}'")
         recorded = place.row in self._of.recorded and place.column not in _COUNTS
         return Computed(value, unit, recorded)
+
+    def _parameter(self, source: Parameter) -> Computed:
+        row = self._row(source.row)
+        value = None if source.name in (*processed.NUMBERS, *processed.WORDS) else _number(row.get(source.name))
+        if value is None:
+            raise SourceError(f"row {source.row} has no number as its parameter '{source.name}'")
+        return Computed(value, "")
 
     def _kernel(self, place: Place) -> Computed:
         if place.column != "AvgValue":

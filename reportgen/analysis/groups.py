@@ -86,7 +86,7 @@ class Case:
 
     def source(self, parameter: str) -> str:
         """Return the source of a parameter's value."""
-        return f"{next(iter(self.metrics.values())).row}.{parameter}"
+        return f"parameter:{next(iter(self.metrics.values())).row}.{parameter}"
 
     @property
     def time(self) -> Measured | None:

@@ -1,7 +1,8 @@
 """The grammar of sources: from what each printed figure is computed, as a text that a reader and `evaluate` both read.
 
     <row>.<column>            a cell of the processed table: `<row>` is the first 12 hex digits of its identity (`processed.row_id`),
-                              `<column>` a column's name or a parameter's
+                              `<column>` the name of a column that holds numbers
+    parameter:<row>.<name>    a parameter of a row's configuration, which is no measurement
     <row>/k<index>.AvgValue   the mean over runs of one kernel of a row's region by its place there; where kernels of other names
                               took that place in other runs, `/k<index>@<n>` is the n-th name to do so
     <function>(<argument>, …) what a function of `analysis` gives; an argument is a source, a row, a word or a JSON string
@@ -33,6 +34,7 @@ SAME = "="
 """The unit of a function whose result is in the unit of its first argument."""
 
 _PLACE = re.compile(r"([0-9a-f]{12})(?:/k(\d+)(?:@(\d+))?)?(?:\.(.+))?", re.DOTALL)
+_PARAMETER = re.compile(r"parameter:([0-9a-f]{12})\.(.+)", re.DOTALL)
 _CALL = re.compile(r"([A-Za-z_]\w*)\(")
 _FACT = re.compile(r"provenance:(.+?)(?:\[([01])\])?", re.DOTALL)
 _FILE = re.compile(r"file:(.+)\.bytes", re.DOTALL)
@@ -52,6 +54,14 @@ class Place:
     column: str = ""
     kernel: int | None = None
     name: int = 0  # which of the names that kernels had at this place
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a row's configuration."""
+
+    row: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ class Call:
     arguments: tuple[Source, ...]
 
 
-Source = Place | Fact | File | Constant | Text | Call
+Source = Place | Parameter | Fact | File | Constant | Text | Call
 
 
 def parse(text: str) -> Source:
@@ -115,6 +125,8 @@ def _plain(text: str) -> Source:
         if kernel is not None and column is None:
             raise SourceError(f"'{text}' names no column")
         return Place(row, column or "", None if kernel is None else int(kernel), int(name or 0))
+    if found := _PARAMETER.fullmatch(text):
+        return Parameter(found[1], found[2])
     if found := _FACT.fullmatch(text):
         return Fact(found[1], None if found[2] is None else int(found[2]))
     if found := _FILE.fullmatch(text):
@@ -174,7 +186,7 @@ def quoted(name: str) -> str:
 
 def rows(source: Source) -> Iterator[str]:
     """Yield the rows that a source is computed from, in its order."""
-    if isinstance(source, Place):
+    if isinstance(source, Place | Parameter):
         yield source.row
     elif isinstance(source, Call):
         for argument in source.arguments:

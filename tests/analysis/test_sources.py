@@ -12,7 +12,7 @@ from reportgen.analysis import sources, statistics
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.evaluate import Computed, Evaluator
 from reportgen.analysis.measurements import Measurements
-from reportgen.analysis.sources import Call, Constant, Fact, File, Place, SourceError, Text
+from reportgen.analysis.sources import Call, Constant, Fact, File, Parameter, Place, SourceError, Text
 from reportgen.evidence.bundle import BundleInfo, Formula
 from reportgen.evidence.provenance import Fact as Known
 from reportgen.evidence.provenance import Provenance
@@ -29,6 +29,7 @@ ROW = "0123456789ab"
         (f"{ROW}.a name, with (brackets)", Place(ROW, "a name, with (brackets)")),
         (f"{ROW}/k3.AvgValue", Place(ROW, "AvgValue", 3)),
         (f"{ROW}/k3@2.AvgValue", Place(ROW, "AvgValue", 3, 2)),
+        (f"parameter:{ROW}.a (b", Parameter(ROW, "a (b")),
         ("provenance:gpu.l2_bytes", Fact("gpu.l2_bytes")),
         ("provenance:clocks.sm_observed_hz[1]", Fact("clocks.sm_observed_hz", 1)),
         ("file:data/import/a (1), b.ncu-rep.bytes", File("data/import/a (1), b.ncu-rep")),
@@ -136,7 +137,7 @@ def test_cells_kernels_facts_files_and_constants(of: Measurements, evaluate: Eva
     assert evaluate(f"{fast}.RelativeStdDevPct").unit == "%"
     assert evaluate(f"{slow}.AvgValue").value == 412.0
     assert evaluate(f"{slow}.NumKernels") == Computed(2.0, "")
-    assert evaluate(f"{fast}.n") == Computed(64.0, "")
+    assert evaluate(f"parameter:{fast}.n") == Computed(64.0, "")
     assert evaluate(f"{slow}/k1.AvgValue") == Computed(211.0, "ns")
     assert evaluate(f"{slow}/k0.AvgValue") == Computed(200.0, "ns")  # the run in which the kernel b took the place
     assert evaluate(f"{slow}/k0@1.AvgValue") == Computed(201.5, "ns")
@@ -176,7 +177,10 @@ def test_what_a_suites_own_function_gave_is_marked_as_recorded(of: Measurements,
     ("source", "says"),
     [
         ("{fast}.Average", "no column 'Average'"),
-        ("{fast}.State", "holds no number"),
+        ("{fast}.State", "no column 'State' of numbers"),
+        ("{fast}.n", "no column 'n' of numbers"),
+        ("parameter:{fast}.NumRuns", "no number as its parameter"),
+        ("parameter:{fast}.m", "no number as its parameter"),
         ("ffffffffffff.AvgValue", "no row ffffffffffff"),
         ("{fast}/k7.AvgValue", "no such kernel"),
         ("{fast}/k0.Median", "a mean"),
