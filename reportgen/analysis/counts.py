@@ -27,6 +27,12 @@ def with_reason(of: Measurements, state: str, reason: str) -> int:
     return int(((of.samples["state"] == state) & (of.samples["reason"] == reason)).sum())
 
 
+@counts("samples in", "row", "text")
+def in_file(of: Measurements, row: Mapping[str, Any], path: str) -> int:
+    """The samples that a row has in a file."""
+    return sum(place.rpartition("#")[0] == path for place in of.places_of(str(row["Row"])))
+
+
 @counts("annotations", "text", ...)
 def of_group(of: Measurements, *group: str) -> int:
     """The annotations of a group."""

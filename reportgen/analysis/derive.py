@@ -174,11 +174,12 @@ def highest(metric: str) -> str:
     return f"highest({metric!r})"
 
 
-def metric_of(name: str) -> str:
-    """Return the metric that a name of a formula reads, wherever it reads it."""
+def operand(name: str) -> tuple[str, str]:
+    """Return the metric that a name of a formula reads, and the region that it names for it, if it does."""
     if name.startswith("highest("):
-        return str(ast.literal_eval(name[len("highest(") : -1]))
-    return name.partition("@")[0] if is_elsewhere(name) else name
+        return str(ast.literal_eval(name[len("highest(") : -1])), ""
+    metric, _, region = name.partition("@") if is_elsewhere(name) else (name, "", "")
+    return metric, str(ast.literal_eval(region)) if region else ""
 
 
 def _key(node: ast.expr) -> str:

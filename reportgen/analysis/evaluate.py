@@ -137,9 +137,7 @@ class Evaluator:
         return Computed(number, key_of(source.key).unit)
 
     def _call(self, call: Call) -> Computed:
-        name, arguments = call.function, call.arguments
-        if name == "count" and arguments and isinstance(arguments[0], Text):
-            name, arguments = f"count {arguments[0].text}", arguments[1:]
+        name, arguments = _named(call)
         found = sources.function(name)
         given = [self._argument(kind, argument) for kind, argument in _taken(name, found, arguments)]
         of_all = [self._of] if found.takes[:1] == ("measurements",) else []
@@ -166,6 +164,18 @@ class Evaluator:
             raise SourceError("a row is to be given here, by the 12 digits of its identity")
         cells = self._row(argument.row)
         return cells if kind == "row" else self._of.runs(argument.row)
+
+
+def _named(call: Call) -> tuple[str, tuple[Source, ...]]:
+    """Return the name under which a call's function is registered, and the arguments that it is given."""
+    if call.function == "count" and call.arguments and isinstance(call.arguments[0], Text):
+        return f"count {call.arguments[0].text}", call.arguments[1:]
+    return call.function, call.arguments
+
+
+def meaning(call: Call) -> str:
+    """Return in one sentence what a call gives; raises `SourceError` where there is no such function."""
+    return sources.function(_named(call)[0]).meaning
 
 
 def _taken(name: str, found: Function, arguments: tuple[Source, ...]) -> Iterator[tuple[Kind, Source]]:

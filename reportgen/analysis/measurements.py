@@ -39,7 +39,8 @@ class Measurements:
 
     def row(self, row: str) -> Mapping[str, Any]:
         """Return the cells of a row of the processed table; raises `KeyError` where there is no such row."""
-        return {str(name): value for name, value in self.table.iloc[self._at[row]].items()}
+        index = self._at[row]
+        return {name: column[index] for name, column in self._cells.items()}
 
     def runs(self, row: str) -> Runs:
         """Return the values of a row's single runs by process and run; raises `KeyError` where there is no such row."""
@@ -53,9 +54,31 @@ class Measurements:
         """Return the samples of a row of the processed table, in their order; a derived metric has none of its own."""
         return self.samples.iloc[self._samples_of.get(row, _NONE)]
 
+    def places_of(self, row: str) -> list[str]:
+        """Return the places in the evidence of a row's samples, in their order."""
+        return list(self._places[self._samples_of.get(row, _NONE)])
+
+    def reads(self, row: str) -> tuple[str, ...]:
+        """Return the rows that the formula of a derived metric's row reads; none for a metric that was measured."""
+        cells = self.row(row)
+        formula = next(
+            (f for f in self.info.formulas if f.metric == cells["Metric"] and f.benchmark in ("", cells["Benchmark"])),
+            None,
+        )
+        if formula is None:
+            return ()
+        identity = dict(zip(self._keys, self._identities[self._at[row]], strict=True))
+        found = []
+        for metric, annotation in processed.operands(formula):
+            asked = {**identity, "metric": metric, "annotation": annotation or identity["annotation"]}
+            found.append(processed.row_id(asked.values()))
+        return tuple(row for row in dict.fromkeys(found) if row in self._at)
+
     @cached_property
     def recorded(self) -> frozenset[str]:
         """Return the rows whose values a function of the suite gave, and those made of them: a bundle's code is never run again."""
+        if not any(str(place).startswith(RECORDED) for place in self.per_run["source"].unique()):
+            return frozenset()
         own = self.per_run["source"].astype("object").str.startswith(f"{RECORDED}#").to_numpy(dtype=bool)
         names = set(zip(self.per_run.loc[own, "benchmark"], self.per_run.loc[own, "metric"], strict=True))
         for formula in self.info.formulas:
@@ -63,7 +86,7 @@ class Measurements:
                 (benchmark, formula.metric)
                 for benchmark, _ in tuple(names)
                 if formula.benchmark in ("", benchmark)
-                and processed.inputs(formula) & {metric for of, metric in names if of == benchmark}
+                and {metric for metric, _ in processed.operands(formula)} & {m for of, m in names if of == benchmark}
             }
         found = zip(self.table["Row"], self.table["Benchmark"], self.table["Metric"], strict=True)
         return frozenset(row for row, benchmark, metric in found if (benchmark, metric) in names)
@@ -71,6 +94,24 @@ class Measurements:
     @cached_property
     def _at(self) -> dict[str, int]:
         return {row: index for index, row in enumerate(self.table["Row"])}
+
+    @cached_property
+    def _cells(self) -> dict[str, list[Any]]:
+        return {str(name): self.table[name].tolist() for name in self.table.columns}
+
+    @cached_property
+    def _places(self) -> np.ndarray[Any, Any]:
+        places: np.ndarray[Any, Any] = self.samples["source"].astype("object").to_numpy()
+        return places
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        return processed.keys(self.per_run)
+
+    @cached_property
+    def _identities(self) -> list[tuple[str, ...]]:
+        head = self.per_run.iloc[[rows[0] for rows in self._runs_of]]
+        return list(zip(*(head[key].astype("object") for key in self._keys), strict=True))
 
     @cached_property
     def _runs_of(self) -> list[np.ndarray[Any, Any]]:

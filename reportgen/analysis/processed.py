@@ -107,12 +107,16 @@ def row_numbers(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
     return number
 
 
-def inputs(formula: Formula) -> set[str]:
-    """Return the metrics that a formula reads, by their own names; parameters may be among them, and what `time` stands for is."""
-    plain = set()
-    for name in derive.parse(formula.metric, formula.formula).names:
-        plain.add(derive.metric_of(name))
-    return (plain - {"time"}) | (set(derive.TIMES) if "time" in plain else set())
+def operands(formula: Formula) -> list[tuple[str, str]]:
+    """Return (metric, annotation) of what a formula reads, `annotation` being empty for the region's own values.
+
+    Parameters may be among the metrics, and `time` is each that it may stand for.
+    """
+    found: list[tuple[str, str]] = []
+    for name in sorted(derive.parse(formula.metric, formula.formula).names):
+        metric, annotation = derive.operand(name)
+        found += [(one, annotation) for one in (derive.TIMES if metric == "time" else (metric,))]
+    return found
 
 
 def table(

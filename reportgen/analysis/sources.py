@@ -210,11 +210,7 @@ class Function:
     part: Callable[[Any], float]
     unit: str
     optional: int
-
-    @property
-    def meaning(self) -> str:
-        """Return in one sentence what the function gives."""
-        return (self.call.__doc__ or "").split("\n\n", 1)[0].strip()
+    meaning: str
 
 
 _functions: dict[str, Function] = {}
@@ -226,16 +222,18 @@ def computes(
     part: Callable[[Any], float] = float,
     unit: str = "",
     optional: int = 0,
+    meaning: str = "",
 ) -> Callable[[_F], _F]:
     """Bring a function of `analysis` into the grammar as `name`; `part` takes the figure out of what it returns.
 
-    May stand several times above one function, for its several figures. Raises `ValueError` for a name that is taken.
+    `meaning` says to a reader what the figure is, in a sentence; where it is empty, the first of the docstring does. May stand several times above one function, for its several figures. Raises `ValueError` for a name that is taken.
     """
 
     def register(function: _F) -> _F:
         if name in _functions:
             raise ValueError(f"there are two functions '{name}' in the grammar of sources")
-        _functions[name] = Function(function, takes, part, unit, optional)
+        said = meaning or (function.__doc__ or "").split("\n\n", 1)[0].strip()
+        _functions[name] = Function(function, takes, part, unit, optional, said)
         return function
 
     return register

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from reportgen.analysis.sources import computes
+from reportgen.analysis.sources import Kind, computes
 
 STABLE_BELOW_PCT = 2.0
 FEWEST = 3
@@ -24,6 +24,8 @@ _FEWEST_GATHERED, _GATHERED = 12, 0.7
 _TICKS = tuple(float(2**power) for power in range(1, 13))
 
 Unit = Literal["process", "run"]
+_RATIO = "the geometric mean of the ratios of runs, those of the first row over those of the second"
+_PAIR: tuple[Kind, ...] = ("runs", "runs", "number")  # the number is that of the comparisons
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -173,10 +175,22 @@ class Ratio:
     paired: bool
 
 
-@computes("ratio", "runs", "runs", part=lambda found: found.value)
-@computes("ratio_low", "runs", "runs", "number", optional=1, part=lambda found: found.interval.low)
-@computes("ratio_high", "runs", "runs", "number", optional=1, part=lambda found: found.interval.high)
-@computes("ratio_n", "runs", "runs", part=lambda found: found.interval.n)
+@computes("ratio", "runs", "runs", part=lambda found: found.value, meaning=_RATIO)
+@computes(
+    "ratio_low",
+    *_PAIR,
+    optional=1,
+    part=lambda found: found.interval.low,
+    meaning=f"Lower end of the interval of: {_RATIO}",
+)
+@computes(
+    "ratio_high",
+    *_PAIR,
+    optional=1,
+    part=lambda found: found.interval.high,
+    meaning=f"Upper end of the interval of: {_RATIO}",
+)
+@computes("ratio_n", "runs", "runs", part=lambda found: found.interval.n, meaning=f"Number of pairs in: {_RATIO}")
 def ratio(
     numerator: dict[tuple[int, int], float], denominator: dict[tuple[int, int], float], comparisons: int = 1
 ) -> Ratio | None:
@@ -203,7 +217,7 @@ def ratio(
 
 @computes("share_saved", "value", "value", unit="%")
 def share_saved(less: float, more: float) -> float:
-    """Return by how many percent the one value is less than the other."""
+    """By how many percent the first value is less than the second."""
     return (1 - less / more) * 100
 
 

@@ -14,6 +14,7 @@ from reportgen.dossier import cautions, findings, keeping, words
 from reportgen.dossier.gathered import Gathered
 from reportgen.dossier.method import method
 from reportgen.dossier.model import Chip, DataFile, Dossier, Part, Sentence, Tier
+from reportgen.dossier.origins import with_sources
 from reportgen.dossier.sections import section
 from reportgen.dossier.text import count, figure, plural, say, shorten, visible
 from reportgen.dossier.why import limits
@@ -33,7 +34,7 @@ def build(bundle: Bundle, tier: Tier = "public", beside: str = "") -> Dossier:
     why, how = limits(of), method(of)
     provenance = keeping.provenance(of.provenance)
     _processed_files(of)
-    return Dossier(
+    made = Dossier(
         title=visible(info.title),
         suite=visible(info.suite),
         bundle_id=info.id,
@@ -58,6 +59,7 @@ def build(bundle: Bundle, tier: Tier = "public", beside: str = "") -> Dossier:
         glossary=keeping.glossary(of.used | _words(of), provenance),
         data=tuple(of.data),
     )
+    return with_sources(made, of.measurements)
 
 
 def _lead(of: Gathered) -> Sentence:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import base64
 import math
 import traceback
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from reportgen.dossier.model import Figure, Moment, Name, Part
+from reportgen.analysis import sources
+from reportgen.dossier.model import Cell, Figure, Moment, Name, Part
 from reportgen.dossier.text import day, moment, visible
 from reportgen.evidence.errors import UserError
 from reportgen.resources import templates
@@ -139,6 +140,7 @@ def _environment(own: Path | None) -> Environment:
     environment.filters.update(
         base64=as_base64, chunks=chunks, day=day, minute=minute, number=number, sort_key=sort_key, verbatim=verbatim
     )
+    environment.filters.update(anchor=anchor, origin=origin, row_origin=row_origin)
     environment.tests.update(figure=is_figure, moment=is_moment, name=is_name)
     return environment
 
@@ -175,6 +177,35 @@ def number(value: float) -> str:
 def sort_key(order: float | str) -> str:
     """Return what a column sorts by as an attribute's text; the beginning of a long name is enough."""
     return order[:_LONGEST_KEY] if isinstance(order, str) else number(order)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOrigin:
+    """The row of the processed table that a table's row begins with, and where it stands."""
+
+    id: str
+    href: str
+
+
+def origin(part: Part, origins: Mapping[str, str]) -> str:
+    """Return where it stands what a part of a sentence is computed from, empty where that is nowhere."""
+    return origins.get(part.source, "") if isinstance(part, Figure) else ""
+
+
+def row_origin(row: Sequence[Cell], origins: Mapping[str, str]) -> RowOrigin | None:
+    """Return the origin of a table's row: that of the first of its figures that has one."""
+    for cell in row:
+        for part in cell.parts:
+            if isinstance(part, Figure) and part.source in origins:
+                rows = list(sources.rows(sources.parse(part.source)))
+                if rows:
+                    return RowOrigin(rows[0], origins[part.source])
+    return None
+
+
+def anchor(source: str) -> str:
+    """Return the id of the element that says what a source gives: an id holds no white space."""
+    return "_".join(source.split())
 
 
 def as_base64(text: str) -> str:

@@ -19,8 +19,8 @@ SCHEMA = f"urn:reportgen:dossier:{FORMAT_VERSION}"  # the `$id` of the published
 
 # A part of a sentence is a string, or an object that says of which kind it is.
 KINDS: Mapping[type, str] = {Figure: "figure", Name: "name", Moment: "moment"}
-# What stands in the model and not in the JSON.
-LEFT_OUT: Mapping[type, frozenset[str]] = {Chart: frozenset({"panels"})}
+# What stands in the model and not in the JSON; what figures are computed from is a data file there.
+LEFT_OUT: Mapping[type, frozenset[str]] = {Chart: frozenset({"panels"}), Dossier: frozenset({"sources"})}
 
 
 def render(dossier: Dossier) -> bytes:

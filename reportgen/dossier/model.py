@@ -10,7 +10,8 @@ again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Literal
 
 Tier = Literal["public", "full"]
@@ -213,6 +214,67 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of the bundle that holds samples; its digest is empty where the bundle lacks it."""
+
+    path: str
+    sha256: str
+    published: Published
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where samples of a row stand in one file of the bundle."""
+
+    file: int  # the place of the file in `Sources.files`
+    places: str  # within the file: "0/0 to 0/29"
+    samples: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A row of the processed table from which the dossier takes figures, and the samples that it was made of."""
+
+    id: str  # the first 12 hex digits of its identity
+    benchmark: str
+    backend: str
+    workload: str
+    scenario: str
+    annotation: Name
+    configuration: str  # the parameters in words: "n = 2048, dtype = fp16"
+    kernel: Name  # the kernels of a run, joined by |
+    metric: str
+    unit: str
+    values: tuple[tuple[str, Figure], ...]  # in base units, each with its name: "mean", "95 % from"
+    state: str
+    reason: str
+    formula: str  # of a derived metric
+    reads: tuple[str, ...]  # the rows that its formula reads
+    recorded: bool  # by a function of the suite
+    origins: tuple[Origin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCall:
+    """A figure that is computed from several rows, counted, or a threshold in the code."""
+
+    source: str
+    meaning: str
+    value: Figure
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the figures of a dossier are computed from: rows in the order of the processed table, what is made of several, files."""
+
+    rows: tuple[SourceRow, ...] = ()
+    calls: tuple[SourceCall, ...] = ()
+    files: tuple[SourceFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Dossier:
     """The report of one bundle."""
 
@@ -239,9 +301,22 @@ class Dossier:
     render_command: str
     glossary: tuple[Term, ...]
     data: tuple[DataFile, ...]
+    sources: Sources = Sources()
 
     @property
     def charts(self) -> tuple[Chart, ...]:
         """Return all charts in reading order."""
         sections = [*self.sections, *([self.limits] if self.limits else []), self.method]
         return tuple(chart for section in sections for block in section.blocks for chart in block.charts)
+
+
+def figures(value: object) -> Iterator[Figure]:
+    """Yield every figure in a part of a dossier, in reading order."""
+    if isinstance(value, Figure):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from figures(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from figures(item)

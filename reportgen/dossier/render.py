@@ -66,21 +66,30 @@ def pages(
     bundle = open_bundle(bundle_path)
     dossier = build(bundle, tier, beside)
     made: dict[str, bytes] = {}
+    rows: dict[str, str] = {}
+    if "html" in formats:
+        from reportgen.dossier import html
+
+        rows = html.rows(dossier, chosen)
     for name in formats:
         page = "dossier.html" if "html" in formats else ""
         file = f"dossier.{'md' if name == 'markdown' else name}"
-        made[file] = _write(name, dossier, bundle, paper, chosen, page)
+        made[file] = _write(name, dossier, bundle, paper, chosen, page, len(rows))
     if "html" in formats:
+        made |= {f"{BESIDE}/{name}": text.encode() for name, text in rows.items()}
         made |= {f"{BESIDE}/{file.name}": file.text.encode() for file in dossier.data if not file.inline}
     made["summary.json"] = json.dumps(summary(dossier), ensure_ascii=False, sort_keys=True).encode()
     return made
 
 
-def _write(name: str, dossier: Dossier, bundle: Bundle, paper: str, templates: Templates, page: str) -> bytes:
+def _write(
+    name: str, dossier: Dossier, bundle: Bundle, paper: str, templates: Templates, page: str, rows: int
+) -> bytes:
+    """Return a dossier in one format; `page` is the name of its HTML where that lies beside it, `rows` counts its pages of rows."""
     if name == "html":
         from reportgen.dossier import html
 
-        return html.render(dossier, templates).encode()
+        return html.render(dossier, templates, rows).encode()
     if name == "pdf":
         from reportgen.dossier import pdf
 

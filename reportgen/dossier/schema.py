@@ -15,6 +15,7 @@ from reportgen.dossier.jsonform import FORMAT, FORMAT_VERSION, KINDS, LEFT_OUT, 
 from reportgen.dossier.model import Dossier
 
 _COMMENT = re.compile(r"^    (\w+):[^#\n]*#\s*(.+)$", re.MULTILINE)
+_REFERENCE = re.compile(r'"#/\$defs/(\w+)"')
 _PART = "A part of a sentence: words, or an object that says by its kind what it is."
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -32,17 +33,31 @@ def schema() -> dict[str, Any]:
         "format": {"const": FORMAT},
         "format_version": {"const": FORMAT_VERSION},
     }
+    properties = own | _with_parts(made["properties"], part)
+    whole = {"Part": {"description": _PART, **part}, **_with_parts(types, part)}
     return {
         "$schema": _DIALECT,
         "$id": SCHEMA,
         "title": f"{FORMAT}, version {FORMAT_VERSION}",
         "description": made["description"],
         "type": "object",
-        "properties": own | _with_parts(made["properties"], part),
+        "properties": properties,
         "required": [*own, *made["required"]],
         "additionalProperties": False,
-        "$defs": {"Part": {"description": _PART, **part}, **_with_parts(types, part)},
+        "$defs": _reached(properties, whole),
     }
+
+
+def _reached(properties: Any, types: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the types that properties refer to, themselves or through others."""
+    found: set[str] = set()
+    waiting = [json.dumps(properties)]
+    while waiting:
+        for name in _REFERENCE.findall(waiting.pop()):
+            if name not in found:
+                found.add(name)
+                waiting.append(json.dumps(types[name]))
+    return {name: made for name, made in types.items() if name in found}
 
 
 def text() -> str:

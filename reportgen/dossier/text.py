@@ -87,6 +87,11 @@ def number(value: float, decimals: int, percent: bool = False) -> str:
     return f"{value:.3g}"
 
 
+def plain_number(value: float) -> str:
+    """Return a value with the 12 digits that a dossier knows of it."""
+    return f"{value:.12g}"
+
+
 def exact(value: float, unit: str) -> str:
     """Print the exact value in its base unit."""
     text = f"{value:.12g}"

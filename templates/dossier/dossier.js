@@ -81,6 +81,42 @@
     });
     place.before(make("div", { className: "filter" }, make("label", {}, label, input), count));
   }
+  // Every figure of a table opens what it is computed from: by a click, or by Enter. Of a table one figure takes part in the order
+  // of the Tab key; the arrow keys lead from it to the others.
+  const parts = Number(document.querySelector("main").dataset.rows);
+  const home = (source) => {
+    if (source.startsWith("provenance:")) return "#provenance";
+    if (source.startsWith("file:")) return "#files";
+    const row = /^(?:parameter:)?([0-9a-f]{12})[./]/.exec(source)?.[1];
+    const part = row ? Math.floor(parseInt(row.slice(0, 2), 16) * parts / 256) : 0;
+    const name = parts > 1 ? `rows-${part}.html` : "rows.html";
+    return `dossier_files/${name}#${row ?? encodeURIComponent(source.split(/\s+/).join("_"))}`;
+  };
+  for (const table of parts ? all("table") : []) {
+    const figures = all("data", table);
+    figures.forEach((it, index) => { it.setAttribute("role", "link"); it.tabIndex = index ? -1 : 0; });
+    table.addEventListener("click", (event) => {
+      const figure = event.target.closest("data");
+      if (figure && getSelection().isCollapsed) location.href = home(figure.dataset.source);
+    });
+    table.addEventListener("keydown", (event) => {
+      const figure = event.target.closest("data");
+      if (!figure) return;
+      if (event.key === "Enter") location.href = home(figure.dataset.source);
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[event.key];
+      if (!step) return;
+      const cell = figure.closest("td, th");
+      const place = all("data", cell).indexOf(figure);
+      const above = () => all("tbody tr:not([hidden])", table).map((it) => all("data", it.cells[cell.cellIndex])[place]);
+      const line = event.key.endsWith("t") ? all("data", cell.parentElement) : above().filter(Boolean);
+      const next = line[line.indexOf(figure) + step];
+      if (!next) return;
+      event.preventDefault();
+      figure.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
   const facts = document.querySelector(".facts");
   filter(facts, all("dl > div", facts), "Find a fact", all(".group", facts));
 })();

@@ -14,6 +14,10 @@ from tests.dossier.contract import Reader, declared
 CONTEXTS = {**context.CONTEXTS, **pages.CONTEXTS}
 # What is declared and not used by any of our templates, and why it is there.
 FOR_OTHERS = {
+    **dict.fromkeys(
+        [(model.Dossier, "sources"), *((model.Sources, name) for name in ("rows", "calls", "files"))],
+        "a page of rows is given its own part of them",
+    ),
     (model.Finding, "rule"): "other programs tell findings apart by it",
 }
 
