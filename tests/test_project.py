@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import json
 import os
 import re
 import subprocess
@@ -10,15 +12,18 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reportgen import __version__
+from reportgen import __version__, suite
 from reportgen.analysis import processed
 from reportgen.cli.commands import COMMANDS
+from reportgen.collect import plan as plans
 from reportgen.evidence import samples
-from reportgen.evidence.bundle import BundleInfo
+from reportgen.evidence.bundle import BundleInfo, Formula
 from reportgen.publish.config import SiteConfig
+from reportgen.workflow.collection import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = {"matplotlib", "numpy", "pandas", "pydantic", "scipy", "weasyprint"}
@@ -78,6 +83,41 @@ def test_every_key_of_a_bundle_is_documented() -> None:
     keys = ["format", "id", *BundleInfo.__dataclass_fields__]
 
     assert [name for name in keys if f"| `{name}` |" not in text] == []
+
+
+def test_every_key_of_a_plan_is_documented() -> None:
+    text = read("docs/bundle.md")
+    classes: tuple[Any, ...] = (plans.PlannedBenchmark, plans.PlannedConfig, plans.Formula, Formula)
+    keys = ["backends", "quick", *(name for one in classes for name in one.__dataclass_fields__)]
+
+    assert [name for name in keys if f"`{name}`" not in text] == []
+
+
+def test_every_file_and_key_of_the_shipped_collections_is_documented() -> None:
+    text = read("docs/bundle.md")
+    found = [path for path in (ROOT / "site/bundles").rglob("data/*/*/*/*") if path.parts[-4] in BACKENDS]
+    missing = {path.name for path in found if f"`{path.name}`" not in text} - {"worker.json"}
+    told = [
+        line for path in found if path.name in {"runs.jsonl", "done.json"} for line in path.read_text().splitlines()
+    ]
+    missing |= {key for line in told for key in _keys(json.loads(line)) if f"`{key}`" not in text}
+    assert found
+    assert missing == set()
+
+
+def _keys(whole: dict[str, Any]) -> set[str]:
+    """Return the keys of an object and of the objects in it; a configuration's are the suite's own."""
+    inner = [value for name, value in whole.items() if isinstance(value, dict) and name != "params"]
+    return {*whole, *(key for one in inner for key in _keys(one))}
+
+
+def test_every_word_of_a_suite_is_documented() -> None:
+    text = read("docs/suites.md")
+    arguments = list(inspect.signature(suite.benchmark).parameters)
+    words = ("annotate", "backend", "benchmark", "collector", "skip", "Thermal", "record", "TITLE", "QUESTION")
+
+    assert [name for name in arguments if f"`{name}`" not in text] == []
+    assert [name for name in words if not re.search(rf"`{name}`|\b{name}\(", text)] == []
 
 
 def test_the_made_documents_are_fresh() -> None:
