@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+from reportgen.analysis.sources import computes
+
 Limit = Literal["compute", "memory", "latency", "not known"]
 Sureness = Literal["clear", "close", "cannot tell"]
 
@@ -41,8 +43,9 @@ class Verdict:
         return margin(self.sm_pct, self.dram_pct)
 
 
+@computes("margin", "value", "value", unit="%")
 def margin(sm_pct: float, dram_pct: float) -> float:
-    """Return by how many percentage points the busier unit stands above the threshold and the other, or below the threshold."""
+    """Return by how many points the busier of two throughputs in percent stands above the threshold and the other, or below it."""
     if math.isnan(sm_pct) or math.isnan(dram_pct):
         return math.nan
     high, low = max(sm_pct, dram_pct), min(sm_pct, dram_pct)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from reportgen.analysis import statistics
 from reportgen.analysis.derive import TIME
-from reportgen.analysis.groups import Case, Group, Runs
+from reportgen.analysis.groups import Case, Group
 from reportgen.analysis.statistics import Interval, Ratio
 
 TICKS = 2  # a difference under so many ticks of the timer is none
@@ -29,10 +29,14 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Fastest:
-    """The fastest case of a configuration and its leads over the others, the narrowest first."""
+    """The fastest case of a configuration and its leads over the others, the narrowest first.
+
+    Each interval is that of a ratio with so many `comparisons`.
+    """
 
     best: Case
     leads: tuple[Lead, ...]
+    comparisons: int
 
     @property
     def tied(self) -> tuple[Case, ...]:
@@ -67,20 +71,15 @@ def fastest(cases: Sequence[Case], baseline: str = "", tick: float = 0.0) -> Fas
     known = tuple(lead for lead in leads if lead is not None)
     if len(known) < len(others) or not any(lead.told for lead in known):
         return None
-    return Fastest(best, known)
+    return Fastest(best, known, comparisons)
 
 
 def _lead(best: Case, other: Case, comparisons: int, tick: float) -> Lead | None:
-    ratio = lead(dict(other.runs.get(TIME, {})), dict(best.runs.get(TIME, {})), comparisons)
+    ratio = statistics.ratio(dict(other.runs.get(TIME, {})), dict(best.runs.get(TIME, {})), comparisons)
     if ratio is None or ratio.interval is None:
         return None
     apart = other.value(TIME) - best.value(TIME) >= TICKS * tick
     return Lead(other, ratio, ratio.interval, apart and ratio.interval.low > 1)
-
-
-def lead(other: Runs, best: Runs, comparisons: int) -> Ratio | None:
-    """Return the ratio of another's times to those of the one chosen as the best, by so many comparisons."""
-    return statistics.ratio(other, best, comparisons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,18 @@ that a part came from a cache, and is no saving.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from reportgen.analysis import derive, groups
+from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group
-from reportgen.analysis.statistics import Ratio
+from reportgen.analysis.statistics import Ratio, share_saved
 
 READ = "dram__bytes_read.sum"
-WORTH_SAYING = 0.03  # of the bytes read
+WORTH_SAYING_PCT = 3.0  # of the bytes read
 UNDER_LEAST = 0.98  # of the least: what reads less was served by a cache
 
 
@@ -48,14 +50,9 @@ class Saving:
     least: str
 
     @property
-    def share(self) -> float:
-        """Return the share of the bytes read that is saved, from 0 to 1."""
+    def saved_pct(self) -> float:
+        """Return the share of the bytes read that is saved, in percent."""
         return share_saved(self.fused.value(READ), self.separate.value(READ))
-
-
-def share_saved(fewer: float, more: float) -> float:
-    """Return the share of `more` that is saved where `fewer` is read, from 0 to 1."""
-    return 1 - fewer / more
 
 
 def saving(group: Group, least: str = "") -> Saving | None:
@@ -67,7 +64,9 @@ def saving(group: Group, least: str = "") -> Saving | None:
         known = [case for case in cases if case.get(READ) is not None]
         if len(known) < 2:
             continue
-        fused = min(known, key=lambda case: case.value(READ))
+        fewest = min(case.value(READ) for case in known)
+        alike = [case for case in known if case.value(READ) <= fewest * (1 + WORTH_SAYING_PCT / 100)]
+        fused = min(alike, key=lambda case: case.value(TIME) if case.time is not None else math.inf)
         separate = max(known, key=lambda case: case.value(READ))
         ratio = groups.ratio(separate, fused, READ)
         if ratio is None or ratio.interval is None or ratio.interval.low <= 1:
@@ -75,7 +74,7 @@ def saving(group: Group, least: str = "") -> Saving | None:
         if least and fused.value(least) < UNDER_LEAST:
             continue
         found = Saving(fused, separate, ratio, least if fused.get(least) and separate.get(least) else "")
-        if found.share >= WORTH_SAYING and _always_fewer(group, fused.annotation, separate.annotation):
+        if found.saved_pct >= WORTH_SAYING_PCT and _always_fewer(group, fused.annotation, separate.annotation):
             return found
     return None
 

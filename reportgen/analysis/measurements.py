@@ -14,13 +14,16 @@ from reportgen.analysis.groups import Group, Runs
 from reportgen.evidence.bundle import BundleInfo
 from reportgen.evidence.provenance import Provenance
 from reportgen.evidence.samples import RECORDED
+from reportgen.evidence.sensed import NOTHING, Sensed
 
 
 class Measurements:
-    """A bundle's samples, what it says of itself, and its provenance."""
+    """A bundle's samples, what it says of itself, its provenance, and what was sensed while it was measured."""
 
-    def __init__(self, samples: pd.DataFrame, info: BundleInfo, provenance: Provenance) -> None:
-        self.samples, self.info, self.provenance = samples, info, provenance
+    def __init__(
+        self, samples: pd.DataFrame, info: BundleInfo, provenance: Provenance, sensed: Sensed = NOTHING
+    ) -> None:
+        self.samples, self.info, self.provenance, self.sensed = samples, info, provenance, sensed
 
     @cached_property
     def per_run(self) -> pd.DataFrame:

@@ -6,7 +6,7 @@ Each cause is tried on the runs themselves, the one with the strongest evidence 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,18 +33,18 @@ class Unsteady:
     cause: Cause
 
 
-def cause(runs: Runs, cycles: Runs, tick: float, *, throttled: bool = False) -> Cause:
+def cause(runs: Runs, cycles: Runs, tick: float, held: Collection[tuple[int, int]] = ()) -> Cause:
     """Return the likely cause of the instability of `runs`, times in ns by (process, run).
 
     `cycles` are those of the same runs, empty where they were not counted; `tick` is the timer's in ns, 0 where it is not known;
-    `throttled` says that a sensor saw the GPU held back by power or heat in these runs.
+    `held` are the runs in which a sensor saw the GPU held back by power or heat.
     """
     values = np.array([runs[key] for key in sorted(runs)])
     if cycles and sorted(cycles) == sorted(runs):
         counted = np.array([cycles[key] for key in sorted(cycles)])
         if _relative(counted) < STABLE_BELOW_PCT and _relative(counted) < _relative(values) / 2:
             return "clock"
-    if throttled:
+    if _held_back(runs, held):
         return "throttled"
     if _steady(_without_first(runs)):
         return "first run"
@@ -57,6 +57,15 @@ def cause(runs: Runs, cycles: Runs, tick: float, *, throttled: bool = False) -> 
     if tick and values.std(ddof=1) <= TICKS * tick:
         return "tick"
     return "small" if values.mean() < SMALL_NS else "unknown"
+
+
+def _held_back(runs: Runs, held: Collection[tuple[int, int]]) -> bool:
+    """Tell whether the GPU was held back in the longer runs, or in all of what is long enough to feel it."""
+    slowed = [value for key, value in runs.items() if key in held]
+    others = [value for key, value in runs.items() if key not in held]
+    if not slowed or not others:
+        return bool(slowed) and float(np.mean(slowed)) >= SMALL_NS
+    return float(np.mean(slowed) / np.mean(others) - 1) * 100 >= STABLE_BELOW_PCT
 
 
 def _relative(values: Sequence[float] | np.ndarray[Any, Any]) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
 
 import pandas as pd
 
 import reportgen
 from reportgen.analysis import groups, sources
+from reportgen.analysis.timer import tick
 from reportgen.dossier import cautions, findings, keeping, words
+from reportgen.dossier.declared import declared
+from reportgen.dossier.findings import Evidence
 from reportgen.dossier.gathered import Gathered
 from reportgen.dossier.method import method
 from reportgen.dossier.model import Chip, DataFile, Dossier, Part, Sentence, Tier
@@ -47,7 +49,7 @@ def build(bundle: Bundle, tier: Tier = "public", beside: str = "") -> Dossier:
         gpu=visible(str(of.fact("gpu.name") or "GPU not recorded")),
         lead=_lead(of),
         chips=_chips(of),
-        findings=findings.find([(s.group, s.id) for s in of.shown], why is not None, apart=_apart(info.plan)),
+        findings=findings.find(_evidence(of), why is not None),
         cautions=cautions.of_bundle(of.groups, of.samples, of.losses, of.provenance),
         sections=sections,
         limits=why,
@@ -139,8 +141,14 @@ def _processed_files(of: Gathered) -> None:
         of.data.append(DataFile(name, f"The processed table, {backend}, {scenario}.", text, inline=False))
 
 
-def _apart(plan: Mapping[str, Any]) -> set[str]:
-    """Return the benchmarks whose suite sets their annotations against none of them: they do different work."""
-    planned = plan.get("benchmarks")
-    found = [bench for bench in planned if isinstance(bench, dict)] if isinstance(planned, list) else []
-    return {str(bench.get("name")) for bench in found if bench.get("normalize_against") == ""}
+def _evidence(of: Gathered) -> Evidence:
+    """Return what the rules of the findings read."""
+    ticks = {backend: tick(of.measurements, backend) for backend in dict.fromkeys(g.backend for g in of.groups)}
+    return Evidence(
+        tuple((shown.group, shown.id) for shown in of.shown),
+        of.provenance,
+        of.info.formulas,
+        declared(of.info.plan),
+        {backend: step for backend, step in ticks.items() if step is not None},
+        of.measurements.sensed,
+    )

@@ -12,6 +12,7 @@ from reportgen.dossier import words
 from reportgen.dossier.charts import Drawn, Palette
 from reportgen.dossier.model import Chart, DataFile, Sentence, Tier
 from reportgen.dossier.text import visible
+from reportgen.evidence import sensed
 from reportgen.evidence.bundle import Bundle, slug
 from reportgen.evidence.provenance import Provenance
 from reportgen.evidence.redaction import public_provenance, public_samples, scrub
@@ -38,7 +39,7 @@ class Gathered:
         if tier == "public":
             self.samples = public_samples(self.samples)
             self.losses = tuple(scrub(loss) for loss in self.losses)
-        self.measurements = Measurements(self.samples, self.info, self.provenance)
+        self.measurements = Measurements(self.samples, self.info, self.provenance, sensed.read(bundle))
         self.per_run, self.table = self.measurements.per_run, self.measurements.table
         self.groups = _as_planned(self.measurements.groups, self.info.plan)
         names = dict.fromkeys(a for group in self.groups for a in group.annotations)

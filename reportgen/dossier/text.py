@@ -19,6 +19,7 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "hz": (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)),
     "byte/s": (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
 }
+_BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 # Splits a C++ name at its brackets, operators and arrows left whole.
 _BRACKETS = re.compile(r"(operator\s*(?:<=>|<<=?|>>=?|->\*?|<=|>=|<|>|\(\))|->\*?|[<>()])")
 _MONTHS = (
@@ -27,7 +28,7 @@ _MONTHS = (
 )  # fmt: skip
 _DIGITS = 4
 _MOST_DIGITS = 5
-_MOST_DECIMALS = 9  # a number that deserves more is printed with its power of ten
+_MOST_DECIMALS = 7  # a number that deserves more is printed with its power of ten
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +55,23 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
 
 
 def decimals_for(value: float, spread: float = math.nan) -> int:
-    """Return how many decimals `value` deserves: to a tenth of `spread` (its interval's half), else four digits."""
+    """Return how many decimals `value` deserves: as `spread` (its interval's half) supports, else four digits.
+
+    Of the spread one digit is kept, and two where it begins with 1 or 2.
+    """
     if not value or not math.isfinite(value):
         return 0
     size = math.floor(math.log10(abs(value)))
     wanted = _DIGITS - 1 - size
     if math.isfinite(spread) and spread > 0:
-        wanted = min(max(1 - math.floor(math.log10(spread)), 1 - size), _MOST_DIGITS - 1 - size)
+        wanted = min(max(-math.floor(math.log10(spread / 3)), 1 - size), _MOST_DIGITS - 1 - size)
     return max(0, wanted)
 
 
 def number(value: float, decimals: int, percent: bool = False) -> str:
     """Print `value`, adding decimals until it is not rounded to a 0 or to a 100 % that it is not.
 
-    One that deserves over nine decimals is printed as `1.235e-9`, with as many digits.
+    One that deserves over seven decimals is printed as `1.235e-9`, with as many digits.
     """
     if math.isnan(value):
         return "not known"
@@ -105,6 +109,17 @@ def figure(value: float, unit: str, source: str, scale: Scale | None = None, spr
     whole = scaled.is_integer() and chosen.factor == 1 and not spread > 0
     decimals = 0 if whole else decimals_for(scaled, spread / chosen.factor)
     return Figure(value, number(scaled, decimals, chosen.unit == "%"), chosen.unit, exact(value, unit), source)
+
+
+def parameter(value: float, unit: str, source: str) -> Figure:
+    """Make a figure of a parameter as the suite gives it; bytes stand in the largest binary unit that holds them whole."""
+    exactly = f"{value} {unit}".rstrip()
+    if unit == "byte":
+        for name, factor in _BINARY:
+            if value and value % factor == 0:
+                return Figure(float(value), str(int(value // factor)), name, exactly, source)
+        return Figure(float(value), str(value), "B", exactly, source)
+    return Figure(float(value), str(value), unit, exactly, source)
 
 
 def count(value: int, source: str) -> Figure:

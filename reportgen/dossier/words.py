@@ -22,6 +22,13 @@ SCENARIOS = {
     "continuous-strict": "Caches left as they are, clocks locked to base.",
     "not-recorded": "The evidence does not say whether caches were flushed or clocks locked.",
 }
+CONDITIONS = {
+    "default": "cold cache",
+    "strict": "cold cache, base clocks",
+    "continuous": "warm cache",
+    "continuous-strict": "warm cache, base clocks",
+}
+NAMES = {"cupti": "CUPTI", "torch": "torch.profiler"}
 STATUSES = {
     "complete": "Every part of the plan was measured.",
     "partial": "A part of the plan failed, was dropped or was not permitted; what is whole is here.",
@@ -82,6 +89,19 @@ def label(metric: str) -> str:
 def scenario_meaning(scenario: str) -> str:
     """Return what a scenario means; one with a name of its own is explained by its name."""
     return SCENARIOS.get(scenario, f"Cache and clock policy by the name '{scenario}'.")
+
+
+def backend(name: str) -> str:
+    """Return how a backend is called in a sentence."""
+    return NAMES.get(name, name)
+
+
+def conditions(scenario: str) -> str:
+    """Return in a few words what a scenario means, with its name: `cold cache (default)`."""
+    if scenario == "not-recorded":
+        return "scenario not recorded"
+    meaning = CONDITIONS.get(scenario)
+    return f"{meaning} ({scenario})" if meaning else f"scenario {scenario}"
 
 
 def glossary(words: Iterable[str]) -> list[tuple[str, str]]:

@@ -71,6 +71,9 @@ class Sensed:
     processes: tuple[Process, ...] = ()
 
 
+NOTHING = Sensed()
+
+
 def read(bundle: Bundle) -> Sensed:
     """Read what a collection's worker left in its bundle; lines that are not as the worker writes them say nothing."""
     regions: list[Region] = []

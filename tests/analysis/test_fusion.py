@@ -30,7 +30,7 @@ def test_fewer_bytes_in_fewer_kernels_are_a_saving_beside_the_least_possible() -
     found = of(pair([300e6, 303e6, 297e6], [100e6, 101e6, 99e6], n=25_000_000), (LEAST,))
     assert found is not None
     assert (found.fused.annotation, found.separate.annotation, found.least) == ("fused", "separate", "read over least")
-    assert found.share == pytest.approx(2 / 3)
+    assert found.saved_pct == pytest.approx(200 / 3)
     assert found.fused.value("read over least") == pytest.approx(1.0)
 
 

@@ -28,8 +28,15 @@ def test_a_time_that_moved_while_its_cycles_did_not_is_the_clocks() -> None:
 
 def test_a_gpu_that_was_held_back_is_told_before_what_the_order_says() -> None:
     rising = keyed([20_000.0 + 500 * r for r in range(10)])
-    assert steadiness.cause(rising, {}, 0.0, throttled=True) == "throttled"
+    assert steadiness.cause(rising, {}, 0.0, list(rising)) == "throttled"
+    assert steadiness.cause(rising, {}, 0.0, [(0, r) for r in range(5, 10)]) == "throttled"
+    assert steadiness.cause(rising, {}, 0.0, [(0, r) for r in range(5)]) == "drift", "the shorter runs were held back"
     assert steadiness.cause(rising, {}, 0.0) == "drift"
+
+
+def test_what_is_too_short_to_feel_it_is_not_held_back_in_all_its_runs() -> None:
+    small = keyed([value / 10 for value in SHAKY])
+    assert steadiness.cause(small, {}, 0.0, list(small)) == "small"
 
 
 def test_a_first_run_that_differs_is_told_of_every_process() -> None:

@@ -19,6 +19,7 @@ from reportgen.analysis.evaluate import Evaluator
 from reportgen.analysis.measurements import Measurements
 from reportgen.dossier.build import build
 from reportgen.dossier.model import Dossier, Figure
+from reportgen.evidence import sensed
 from reportgen.evidence.bundle import Bundle, open_bundle
 
 BUNDLES = sorted((Path(__file__).parent.parent.parent / "site" / "bundles").glob("*/*"))
@@ -122,7 +123,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Dossier, Again]:
 def test_every_figure_is_what_the_evaluator_computes(case: tuple[Dossier, Again]) -> None:
     dossier, again = case
     bundle = again.bundle
-    of = Measurements(bundle.samples(), bundle.info, bundle.provenance)
+    of = Measurements(bundle.samples(), bundle.info, bundle.provenance, sensed.read(bundle))
     evaluate = Evaluator(of, {file.path: file.size for file in bundle.files()})
 
     for figure in figures(dossier):

@@ -64,7 +64,10 @@ def test_no_number_becomes_0_or_100_percent_that_is_not(value: float, decimals: 
     ("value", "spread", "want"),
     [
         (1075.2, 63.7, 0),  # ± 64: to the unit
-        (12.3456, 1.2, 1),  # to a tenth of the spread
+        (12.3456, 1.2, 1),  # two digits of a spread that begins with 1 or 2
+        (12.3456, 0.29, 2),
+        (12.3456, 0.31, 1),  # one of any other
+        (123.456, 4.0, 0),
         (12.3456, 0.12, 2),
         (12.3456, 0.012, 3),
         (12.3456, 0.0000012, 3),  # never over five digits
@@ -118,7 +121,7 @@ def test_figures_of_a_column_stand_in_its_unit_whatever_their_size() -> None:
 
 def test_a_figure_keeps_what_it_exactly_is() -> None:
     got = text.figure(1075.2, "ns", "r.AvgValue", spread=63.7)
-    assert got == Figure(1075.2, "1.075", "us", "1075.2 ns", "r.AvgValue")
+    assert got == Figure(1075.2, "1.08", "us", "1075.2 ns", "r.AvgValue")
     assert text.figure(99.96, "%", "x", spread=2.0).text == "99.96"
     assert text.figure(7.0, "", "x").text == "7"
     assert text.figure(math.nan, "", "x").text == "not known"
