@@ -5,6 +5,7 @@ A group is named by its benchmark, backend, workload and scenario (`Group.words`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from reportgen.analysis.measurements import Measurements
 from reportgen.analysis.sources import computes, counts
 from reportgen.analysis.statistics import FEWEST
 from reportgen.evidence import samples
+
+UNSAID = ("the report holds no value", "the file holds no value")  # reasons that are no loss
 
 
 @counts("launches")
@@ -31,6 +34,19 @@ def with_reason(of: Measurements, state: str, reason: str) -> int:
 def in_file(of: Measurements, row: Mapping[str, Any], path: str) -> int:
     """The samples that a row has in a file."""
     return sum(place.rpartition("#")[0] == path for place in of.places_of(str(row["Row"])))
+
+
+@counts("samples in state", "text")
+def in_state(of: Measurements, state: str) -> int:
+    """The samples that are in a state, those left out for which the profiler merely has no value."""
+    return int(((of.samples["state"] == state) & ~of.samples["reason"].isin(UNSAID)).sum())
+
+
+@counts("reasons")
+def reasons(of: Measurements) -> int:
+    """The different reasons for which samples failed, were skipped or dropped."""
+    bad = of.samples[~of.samples["state"].isin(("ok", "not permitted")) & ~of.samples["reason"].isin(UNSAID)]
+    return len(bad[["state", "reason"]].drop_duplicates())
 
 
 @counts("annotations", "text", ...)
@@ -61,6 +77,12 @@ def unstable_rows(of: Measurements, *group: str) -> int:
 def rows_of_few_runs(of: Measurements) -> int:
     """The rows that have neither three runs nor three processes."""
     return sum(max(row.runs, row.processes) < FEWEST for row in _main(of.groups))
+
+
+@computes("runs_of_a_process", "value", "value")
+def runs_of_a_process(runs: float, processes: float) -> int:
+    """Return how many runs a row has in each of its processes; the most, where some of them failed in one."""
+    return math.ceil(runs / processes) if processes else 0
 
 
 @computes("count these", "row", ...)

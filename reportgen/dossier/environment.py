@@ -21,6 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from reportgen.analysis import sources
+from reportgen.dossier import prose
 from reportgen.dossier.model import Cell, Figure, Moment, Name, Part
 from reportgen.dossier.text import day, moment, visible
 from reportgen.evidence.errors import UserError
@@ -138,7 +139,14 @@ def _environment(own: Path | None) -> Environment:
         )
     )
     environment.filters.update(
-        base64=as_base64, chunks=chunks, day=day, minute=minute, number=number, sort_key=sort_key, verbatim=verbatim
+        base64=as_base64,
+        chunks=chunks,
+        day=day,
+        minute=minute,
+        number=number,
+        prose=prose_html,
+        sort_key=sort_key,
+        verbatim=verbatim,
     )
     environment.filters.update(anchor=anchor, origin=origin, row_origin=row_origin)
     environment.tests.update(figure=is_figure, moment=is_moment, name=is_name)
@@ -221,6 +229,11 @@ def chunks(text: str, size: int = 8) -> Sequence[str]:
 def minute(iso: str) -> str:
     """Return the day and minute of an ISO 8601 moment in words and in UTC: `30 November 2026, 21:10 UTC`."""
     return moment(iso).text
+
+
+def prose_html(text: str) -> Markup:
+    """Return a suite's own Markdown as safe HTML."""
+    return Markup(prose.html(text))  # noqa: S704
 
 
 def verbatim(text: str) -> Markup:

@@ -8,8 +8,9 @@ from typing import Any
 
 from reportgen.analysis.groups import Group
 from reportgen.analysis.measurements import Measurements
-from reportgen.dossier import words
+from reportgen.dossier import declared, words
 from reportgen.dossier.charts import Drawn, Palette
+from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Chart, DataFile, Sentence, Tier
 from reportgen.dossier.text import visible
 from reportgen.evidence import sensed
@@ -34,6 +35,7 @@ class Gathered:
     def __init__(self, bundle: Bundle, tier: Tier, beside: str) -> None:
         self.bundle, self.info, self.tier, self.beside = bundle, bundle.info, tier, beside
         self.provenance: Provenance = public_provenance(bundle.provenance) if tier == "public" else bundle.provenance
+        self.declares = declared.declared(bundle.info.plan)
         self.samples = bundle.samples()
         self.losses = tuple(bundle.info.losses)
         if tier == "public":
@@ -52,6 +54,10 @@ class Gathered:
         """Return a fact of provenance, None where it was not recorded."""
         found = self.provenance.facts.get(key)
         return None if found is None else found.value
+
+    def declared(self, benchmark: str) -> Declared:
+        """Return what the suite declares of a benchmark."""
+        return declared.of(self.declares, benchmark)
 
     def chart(self, chart_id: str, title: str, describe: str, caption: Sentence, drawn: Drawn) -> Chart:
         """Make a chart of what was drawn, and keep its data beside it."""
@@ -91,7 +97,7 @@ def heading(group: Group) -> str:
     """Return the heading of what one backend and scenario say."""
     name = {"ncu": "Nsight Compute", "cupti": "CUPTI", "torch": "PyTorch Profiler"}.get(group.backend, group.backend)
     workload = "" if group.workload == "kernel" else f", by {group.workload}"
-    return f"{name}{workload}, {scenario(group)}"
+    return f"{name}{workload}, {visible(words.conditions(group.scenario))}"
 
 
 def scenario(group: Group) -> str:

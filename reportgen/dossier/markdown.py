@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from html import escape
 
+from reportgen.dossier import prose
 from reportgen.dossier.model import Cell, Dossier, Figure, Name, Part, Section, Sentence, Table
 from reportgen.dossier.references import References, references
 from reportgen.dossier.text import moment, visible
@@ -18,6 +19,7 @@ MOST_ROWS = 200
 _OPEN_ROWS = 12  # a table up to this long is not folded
 _FOLDED_ROWS = 40
 _COLUMNS = 9
+_MOST_NAMED = 12  # columns that are not shown
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|~$&"})
 # What makes a line a list, a heading or a rule.
 _START = re.compile(r"^(\s*)(\d*)([-=.+#)])(?=\s|$|[-=#])")
@@ -44,17 +46,25 @@ class _Writer:
         dossier = self.dossier
         yield from (f"# {_text(dossier.title)}", "")
         yield from (" · ".join(self._head()), "")
+        if dossier.question:
+            yield from (_line(_text(dossier.question)), "")
         yield from (_line(_sentence(dossier.lead)), "")
+        if dossier.head:
+            yield from (" · ".join(f"{_text(fact.label)}: {_sentence(fact.value)}" for fact in dossier.head), "")
+        yield from _prose(dossier.prose)
         if dossier.findings:
             yield from ("## What this says", "")
             for number, finding in enumerate(dossier.findings, 1):
                 yield f"{number}. {_line(_sentence(finding.sentence))} ({self._seen(finding.target)})"
             yield ""
+            if dossier.note:
+                yield from (_text(dossier.note), "")
         if dossier.cautions:
             yield from ("## What to keep in mind", "")
             for caution in dossier.cautions:
-                mend = f" *Mend:* {_text(caution.mend)}" if caution.mend else ""
+                mend = f" *Mend:* {_sentence(caution.mend)}" if caution.mend else ""
                 yield f"- **{_sentence(caution.what).strip()}** {_text(caution.effect)}{mend}"
+                yield from (f"  - {_line(_sentence(item))}" for item in caution.items)
             yield ""
         for section in (*dossier.sections, *([dossier.limits] if dossier.limits else [])):
             yield from self._section(section)
@@ -79,6 +89,7 @@ class _Writer:
 
     def _section(self, section: Section) -> Iterator[str]:
         yield from (f"## {_text(section.title)}", "")
+        yield from _prose(section.prose)
         if section.lead:
             yield from (_line(_sentence(section.lead)), "")
         for block in section.blocks:
@@ -114,12 +125,13 @@ class _Writer:
 
     def _not_shown(self, table: Table, shown: int, label: str) -> Iterator[str]:
         more = table.left_out + len(table.rows) - shown
-        columns = table.columns[_COLUMNS:] if shown else ()
+        columns = [column.label for column in table.columns[_COLUMNS:]] + list(table.more) if shown else []
         said = []
         if more:
             said.append(f"{more} more {'row' if more == 1 else 'rows'}")
         if columns:
-            words = ", ".join(_text(column.label) for column in columns)
+            words = ", ".join(map(_text, columns[:_MOST_NAMED]))
+            words += " and others" if len(columns) > _MOST_NAMED else ""
             said.append(f"{'the column' if len(columns) == 1 else 'the columns'} {words}")
         if said:
             where = self._link(label, f"#{table.id}")
@@ -138,6 +150,12 @@ class _Writer:
             *_fenced(dossier.verify_command, dossier.render_command),
             "",
         )
+
+
+def _prose(text: str) -> Iterator[str]:
+    """Yield a suite's own words, paragraph by paragraph, with nothing in them that GitHub would bring to life."""
+    for sentence in prose.sentences(text):
+        yield from (_line(_sentence(sentence)), "")
 
 
 def _head(label: str, unit: str) -> str:

@@ -69,11 +69,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """Something to keep in mind: what was seen, what it does to the figures, and the mend."""
+    """Something to keep in mind, one for each kind: what was seen, what it does to the figures, and the mend.
 
+    `items` says it in detail: which rows, which reasons.
+    """
+
+    kind: str  # lost, counters, missing, conditions, clocks, throttle, stability, runs, operators, configurations, normalised
     what: Sentence
     effect: str
-    mend: str
+    mend: Sentence
+    items: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; `left_out` rows are not shown here and stand in `data_name`."""
+    """A table; `left_out` rows and the columns named in `more` are not shown here and stand in `data_name`."""
 
     id: str
     caption: str
@@ -110,6 +115,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     left_out: int = 0
     data_name: str = ""  # a file of `Dossier.data`
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +147,27 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section with its heading, a lead sentence, and its blocks; `note` stands under the lead."""
+    """A section with its heading, a lead sentence, and its blocks; `note` stands under the lead.
+
+    One that is of a benchmark bears its `name`: then `title` and `prose` are the suite's own words.
+    """
 
     id: str
     title: str
     lead: Sentence
     blocks: tuple[Block, ...] = ()
     note: str = ""
+    name: str = ""
+    prose: str = ""  # Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFact:
+    """A fact that a reader looks for first; `place` is the id of the element that says more."""
+
+    label: str
+    value: Sentence
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +322,10 @@ class Dossier:
     glossary: tuple[Term, ...]
     data: tuple[DataFile, ...]
     sources: Sources = Sources()
+    head: tuple[HeadFact, ...] = ()  # driver, profilers, clocks, caches
+    question: str = ""  # the suite's own words, as `title` is
+    prose: str = ""  # the suite's own words in Markdown
+    note: str = ""  # what holds for all findings
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -122,6 +122,11 @@ def parameter(value: float, unit: str, source: str) -> Figure:
     return Figure(float(value), str(value), unit, exactly, source)
 
 
+def code(text: str) -> Name:
+    """Return what is typed as it is: an option, a setting, a file's name."""
+    return Name(text, text)
+
+
 def count(value: int, source: str) -> Figure:
     """Make a figure of a count."""
     return Figure(float(value), f"{value:,d}".replace(",", " "), "", str(value), source)

@@ -28,6 +28,13 @@ CONDITIONS = {
     "continuous": "warm cache",
     "continuous-strict": "warm cache, base clocks",
 }
+SIDE_BY_SIDE = "Backends, workloads and scenarios define their values differently: what they show stands side by side and is not computed into each other."
+POLICIES = {
+    "default": ("flushed", "not locked"),
+    "strict": ("flushed", "locked to base"),
+    "continuous": ("kept", "not locked"),
+    "continuous-strict": ("kept", "locked to base"),
+}
 NAMES = {"cupti": "CUPTI", "torch": "torch.profiler"}
 STATUSES = {
     "complete": "Every part of the plan was measured.",

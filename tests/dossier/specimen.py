@@ -17,6 +17,7 @@ from reportgen.dossier.model import (
     EvidenceFile,
     Figure,
     Finding,
+    HeadFact,
     Moment,
     Name,
     ProvenanceEntry,
@@ -231,6 +232,8 @@ def _hostile() -> Section:
             ".",
         ),
         note=CONTROLS,
+        name=SCRIPT,
+        prose=f"# {SCRIPT}\n\n{MARKUP} ![a](a.png) [b](javascript:alert) {CHINESE}\n\n> {CONTROLS}",
         blocks=(
             Block(
                 "hostile-cupti",
@@ -245,7 +248,17 @@ def _hostile() -> Section:
                         MARKUP,
                     ),
                 ),
-                (Table("hostile-rows", f"Rows of {SCRIPT}", COLUMNS, _hostile_rows(), 0, "hostile-chart.csv"),),
+                (
+                    Table(
+                        "hostile-rows",
+                        f"Rows of {SCRIPT}",
+                        COLUMNS,
+                        _hostile_rows(),
+                        0,
+                        "hostile-chart.csv",
+                        (SCRIPT, CHINESE),
+                    ),
+                ),
             ),
         ),
     )
@@ -425,6 +438,7 @@ def dossier() -> Dossier:
         findings=_findings(),
         cautions=(
             Caution(
+                "clocks",
                 (
                     "The clocks were not locked: the SM clock ran between ",
                     figure(1.755e9, "1.755", "GHz"),
@@ -433,14 +447,23 @@ def dossier() -> Dossier:
                     ".",
                 ),
                 "Two runs at different clocks differ although the code is the same.",
-                "Collect again under the strict scenario, with the right to set clocks.",
+                ("Collect again under the strict scenario, with the right to set clocks.",),
             ),
             Caution(
+                "stability",
                 (Name(MARKUP, MARKUP), " is unstable at the smallest size."),
                 "Its interval is wide.",
-                "Take more runs: --runs 50.",
+                ("Take more runs: ", Name("--runs 50", "--runs 50"), "."),
+                ((Name(SCRIPT, SCRIPT), ": ", figure(4.6, "4.6", "%")), (MARKUP,)),
             ),
         ),
+        head=(
+            HeadFact("Driver", (Name("580.159.04", "580.159.04"),), "provenance"),
+            HeadFact("Clocks", (MARKUP,), "method"),
+        ),
+        question=f"How fast is {MARKUP}?",
+        prose=f"What *it* is for, with `n` and {MARKUP}.\n\n- one\n- two",
+        note="What two backends show stands side by side.",
         sections=(_matmul(), _hostile()),
         limits=_limits(),
         method=_method(),

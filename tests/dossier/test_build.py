@@ -39,10 +39,10 @@ def test_parts_stand_in_the_order_of_the_plan_the_usual_scenario_first(tmp_path:
 
     assert [section.title for section in made.sections] == ["second", "first"]
     assert [block.heading for block in made.sections[0].blocks] == [
-        "Nsight Compute, scenario default",
-        "Nsight Compute, scenario continuous",
-        "CUPTI, scenario default",
-        "CUPTI, scenario continuous",
+        "Nsight Compute, cold cache (default)",
+        "Nsight Compute, warm cache (continuous)",
+        "CUPTI, cold cache (default)",
+        "CUPTI, warm cache (continuous)",
     ]
 
 

@@ -96,7 +96,7 @@ def dossier(name: str) -> Dossier:
         lead=(name, " took ", figure),
         chips=(Chip("backend", name, ""), Chip("scenario", name, "")),
         findings=(Finding("fastest", (name, " and ", Name(name, name), " ", figure), "g"),),
-        cautions=(Caution((name,), name, name),),
+        cautions=(Caution("clocks", (name,), name, (name,), ((name,),)),),
         sections=(Section("b", name, (name,), (Block("g", name, (), (), (table,)),)),),
         limits=None,
     )
