@@ -56,6 +56,8 @@ class _Writer:
             yield from ("## What this says", "")
             for number, finding in enumerate(dossier.findings, 1):
                 yield f"{number}. {_line(_sentence(finding.sentence))} ({self._seen(finding.target)})"
+                yield from (f"   - {_line(_sentence(entry))}" for entry in finding.entries)
+                yield from (("", f"   {_line(_sentence(finding.closing))}", "") if finding.closing else ())
             yield ""
             if dossier.note:
                 yield from (_text(dossier.note), "")

@@ -60,11 +60,24 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the dossier says, and where the reader sees it shown (`target` is an element's id)."""
+    """One thing that the dossier says, and where the reader sees it shown (`target` is an element's id).
+
+    Where several groups show it, each of `entries` gives the figures of one under its own name; `closing` stands after them.
+    """
 
     rule: str
     sentence: Sentence
     target: str
+    entries: tuple[Sentence, ...] = ()
+    closing: Sentence = ()
+
+    @property
+    def whole(self) -> Sentence:
+        """Return all that it says as one run of sentences."""
+        said = self.sentence
+        for index, entry in enumerate(self.entries):
+            said += ("; " if index else " ", *entry)
+        return (*said, *((".",) if self.entries else ()), *((" ", *self.closing) if self.closing else ()))
 
 
 @dataclass(frozen=True, slots=True)

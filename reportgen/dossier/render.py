@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen.dossier.build import build
 from reportgen.dossier.environment import Templates
-from reportgen.dossier.model import Dossier, Tier
+from reportgen.dossier.model import Dossier, Finding, Tier
 from reportgen.dossier.text import plain
 from reportgen.evidence import write
 from reportgen.evidence.bundle import Bundle, open_bundle, refuse_inside
@@ -120,6 +121,11 @@ def _attachments(dossier: Dossier, bundle: Bundle) -> list[Attachment]:
     return tables
 
 
+def _headline(finding: Finding) -> str:
+    """Return the first finding in a line: with the figures of one group, where several have theirs."""
+    return plain(replace(finding, entries=finding.entries[:1], closing=()).whole)
+
+
 def summary(dossier: Dossier) -> dict[str, object]:
     """Return what a site's pages say of a dossier in a few words."""
     return {
@@ -129,7 +135,7 @@ def summary(dossier: Dossier) -> dict[str, object]:
         "status": dossier.status,
         "version": dossier.version,
         "lead": plain(dossier.lead),
-        "headline": plain(dossier.findings[0].sentence) if dossier.findings else "",
+        "headline": _headline(dossier.findings[0]) if dossier.findings else "",
         "scenarios": [chip.text for chip in dossier.chips if chip.kind == "scenario"],
         "backends": [chip.text for chip in dossier.chips if chip.kind == "backend"],
     }

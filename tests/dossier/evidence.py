@@ -53,12 +53,12 @@ def said(of: Evidence, rule: str = "", most: int = 99) -> list[str]:
 
 def sentence(finding: Finding) -> str:
     """Return a finding's sentence with common spaces."""
-    return plain(finding.sentence).replace("\u00a0", " ").replace("\u202f", " ")
+    return plain(finding.whole).replace("\u00a0", " ").replace("\u202f", " ")
 
 
 def figures(finding: Finding) -> list[Figure]:
     """Return the figures of a finding in order."""
-    return [part for part in finding.sentence if isinstance(part, Figure)]
+    return [part for part in finding.whole if isinstance(part, Figure)]
 
 
 def by_function(finding: Finding) -> dict[str, Figure]:

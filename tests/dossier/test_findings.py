@@ -40,8 +40,8 @@ def test_what_two_scenarios_show_is_said_once_too() -> None:
 def test_backends_that_differ_are_each_said_under_their_own_name_in_one_finding() -> None:
     rows = [*two(SLOW, FAST), *two(FAST, SLOW, backend="cupti")]
     (got,) = said(evidence(rows), "fastest")
-    assert "fp16 is the fastest. ncu: 1.000 us, 4.00 times as fast as fp32" in got
-    assert " fp32 is the fastest. CUPTI: 1.000 us, 4.00 times as fast as fp16" in got
+    assert "ncu: fp16 is the fastest: 1.000 us, 4.00 times as fast as fp32" in got
+    assert "; CUPTI: fp32 is the fastest: 1.000 us, 4.00 times as fast as fp16" in got
 
 
 def test_beyond_four_groups_those_that_say_the_same_are_only_named() -> None:

@@ -24,8 +24,8 @@ def test_what_limits_is_told_with_how_busy_both_ends_were() -> None:
     rows = [*busy("matmul", 90.0, 21.0), *busy("scale", 6.0, 85.0), *busy("gather", 9.0, 54.0)]
     assert said(evidence(rows), "limited") == [
         (
-            "ncu, cold cache (default): What limits it: matmul by compute (SM 90.00 %, DRAM 21 %), "
-            "scale by memory (SM 6.00 %, DRAM 85 %), gather by latency (SM 9.00 %, DRAM 54 %). "
+            "ncu, cold cache (default): What limits it: matmul by compute (SM 90 %, DRAM 21 %), "
+            "scale by memory (SM 6 %, DRAM 85 %), gather by latency (SM 9 %, DRAM 54 %). "
             "The busier of the two decides from 60 % of its sustained peak on; below that neither is busy, and latency is what remains."
         )
     ]

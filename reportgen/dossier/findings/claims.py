@@ -87,23 +87,59 @@ def findings(claims: Iterable[Claim], of: Evidence) -> tuple[Finding, ...]:
 
 
 def _finding(claims: Sequence[Claim], of: Evidence) -> Finding:
-    """Put claims together: ahead of all what they share, then each opening once, with the figures of its groups under their own names."""
+    """Put claims together: ahead of all what they share, then the figures of each group under its own name."""
     order = tuple(words.SCENARIOS)
     ordered = sorted(claims, key=lambda c: order.index(c.group.scenario) if c.group.scenario in order else len(order))
     names = [_names(claim, of) for claim in ordered]
     same = [len(set(column)) == 1 for column in zip(*names, strict=True)]
     head = keep_together(", ".join(word for word, one in zip(names[0], same, strict=True) if one and word))
-    openings: dict[str, list[tuple[Claim, str]]] = {}
+    openings: dict[str, list[_Labelled]] = {}
     for claim, words_of in zip(ordered, names, strict=True):
         label = ", ".join(word for word, one in zip(words_of, same, strict=True) if not one and word)
-        openings.setdefault(plain(claim.opening), []).append((claim, keep_together(label)))
-    sentence: Sentence = (f"{head}: ",) if head else ()
-    for index, some in enumerate(openings.values()):
-        sentence += (*((" ",) if index else ()), *some[0][0].opening, *_entries(some), ".")
-    closings = {plain(claim.closing): claim.closing for claim in ordered if claim.closing}
-    for closing in closings.values():
-        sentence += (" ", *closing)
-    return Finding(ordered[0].rule, sentence, ordered[0].target)
+        openings.setdefault(plain(claim.opening), []).append(_Labelled(claim, keep_together(label)))
+    closing: Sentence = ()
+    for said in {plain(claim.closing): claim.closing for claim in ordered if claim.closing}.values():
+        closing += (*((" ",) if closing else ()), *said)
+    sentence, entries = _together(list(openings.values()))
+    first = ordered[0]
+    return Finding(first.rule, (*((f"{head}: ",) if head else ()), *sentence), first.target, entries, closing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """A claim with what tells its group from the others of its finding."""
+
+    claim: Claim
+    label: str
+
+
+def _together(openings: Sequence[Sequence[_Labelled]]) -> tuple[Sentence, tuple[Sentence, ...]]:
+    """Return what is said of all groups, and what of each: all of it where the groups do not say the same."""
+    if len(openings) > 1:
+        entries = [entry for some in openings for entry in _entries(some, opened=True)]
+        return ("This is not the same everywhere.",), tuple(entries)
+    some = openings[0]
+    opening, only = some[0].claim.opening, some[0].claim.figures
+    if len(some) == 1 and only and not some[0].label:
+        return (*opening, ": ", *only, "."), ()
+    bare = [one.label for one in some if not one.claim.figures and one.label]
+    where = f" ({'; '.join(bare)})" if bare else ""
+    return (*opening, f"{where}."), tuple(_entries(some))
+
+
+def _entries(some: Sequence[_Labelled], *, opened: bool = False) -> Iterator[Sentence]:
+    """Yield the figures of each group under its own name; of groups that say the same only the first few give theirs."""
+    alike: dict[str, list[_Labelled]] = {}
+    for one in some:
+        if one.claim.figures or opened:
+            alike.setdefault(one.claim.key, []).append(one)
+    for those in alike.values():
+        most = those[0].claim.most
+        for one in those[:most]:
+            opening = (*one.claim.opening, *((": ",) if one.claim.figures else ())) if opened else ()
+            yield (*((f"{one.label}: ",) if one.label else ()), *opening, *one.claim.figures)
+        if more := [one.label for one in those[most:]]:
+            yield (f"and so under {listed(more)}",)
 
 
 def _names(claim: Claim, of: Evidence) -> tuple[str, str, str, str]:
@@ -117,24 +153,6 @@ def _names(claim: Claim, of: Evidence) -> tuple[str, str, str, str]:
         f"by {visible(group.workload)}" if of.mixed else "",
         visible(words.conditions(group.scenario)),
     )
-
-
-def _entries(claims: Sequence[tuple[Claim, str]]) -> Sentence:
-    """Return the figures of each group under its own name; of groups that say the same only the first few give theirs."""
-    if len(claims) == 1 and claims[0][0].figures and not claims[0][1]:
-        return (": ", *claims[0][0].figures)
-    alike: dict[str, list[tuple[Claim, str]]] = {}
-    for claim, label in claims:
-        alike.setdefault(claim.key, []).append((claim, label))
-    said: Sentence = ()
-    for some in alike.values():
-        given = [(claim, label) for claim, label in some if claim.figures]
-        for claim, label in given[: some[0][0].most]:
-            said += ("; " if said else ". ", f"{label}: ", *claim.figures)
-        if more := [label for _, label in given[some[0][0].most :]]:
-            said += (f"; and so under {listed(more)}",)
-    bare = [label for claim, label in claims if not claim.figures and label]
-    return (*said, f" ({'; '.join(bare)})") if bare else said
 
 
 def largest(group: Group) -> tuple[Case, ...]:

@@ -50,8 +50,13 @@ def at(case: Case, declared: Declared) -> Sentence:
 
 
 def value(row: Measured) -> Figure:
-    """Return a row's mean with as many digits as its interval supports."""
-    return figure(row.mean, row.unit, row.source(), spread=row.half)
+    """Return a row's mean as a sentence has it."""
+    return short(row.mean, row.unit, row.source(), row.half)
+
+
+def short(of: float, unit: str, source: str, spread: float) -> Figure:
+    """Return a figure with as many digits as its interval supports, and four at most: the rest stands in the tables."""
+    return min(figure(of, unit, source, spread=spread), figure(of, unit, source), key=lambda one: len(one.text))
 
 
 def rate(group: Group, case: Case, main: str = "") -> Measured | None:
@@ -70,9 +75,9 @@ def time_and_rate(group: Group, case: Case, declared: Declared) -> Sentence:
 
 
 def times(ratio: Ratio, numerator: Case, denominator: Case, metric: str = TIME) -> Figure:
-    """Return a ratio as a figure with as many digits as its interval supports."""
+    """Return a ratio as a sentence has it."""
     spread = (ratio.interval.high - ratio.interval.low) / 2 if ratio.interval else float("nan")
-    return figure(ratio.value, "", call("ratio", *pair(numerator, denominator, metric)), spread=spread)
+    return short(ratio.value, "", call("ratio", *pair(numerator, denominator, metric)), spread)
 
 
 def interval(
@@ -81,8 +86,8 @@ def interval(
     """Return an interval of a ratio: `15.4 to 15.6`."""
     spread = (of.high - of.low) / 2
     rows = (*pair(numerator, denominator, metric), *([str(comparisons)] if comparisons > 1 else []))
-    low = figure(of.low, "", call("ratio_low", *rows), spread=spread)
-    return low, " to ", figure(of.high, "", call("ratio_high", *rows), spread=spread)
+    low = short(of.low, "", call("ratio_low", *rows), spread)
+    return low, " to ", short(of.high, "", call("ratio_high", *rows), spread)
 
 
 def pair(numerator: Case, denominator: Case, metric: str = TIME) -> tuple[str, str]:
