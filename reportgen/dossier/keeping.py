@@ -19,7 +19,7 @@ from reportgen.dossier.model import (
     Term,
     Tier,
 )
-from reportgen.dossier.text import count, figure, moment, plural, say, scale_for, visible
+from reportgen.dossier.text import Scale, count, figure, moment, plural, say, scale_for, visible
 from reportgen.evidence import provenance as kept
 from reportgen.evidence.bundle import Bundle, BundleFile, BundleInfo
 from reportgen.evidence.redaction import published, redact
@@ -34,6 +34,7 @@ _ROLES = (
 )
 
 
+_BYTES = Scale("bytes", 1.0)  # a column of sizes has one unit, and each is known exactly
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\dT[\d:]{4,8}(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)")
 
 
@@ -110,7 +111,7 @@ def _evidence_file(bundle: Bundle, file: BundleFile, tier: Tier, beside: str) ->
     return EvidenceFile(
         path=visible(file.path),
         role=next((role for prefix, role in _ROLES if file.path.startswith(prefix)), "the bag's own"),
-        size=figure(float(file.size), "byte", f"file:{file.path}.bytes"),
+        size=figure(float(file.size), "byte", f"file:{file.path}.bytes", _BYTES),
         sha256=file.sha256,
         published=how,
         published_sha256=digest,

@@ -38,6 +38,10 @@
   }, { passive: true });
   mark();
 
+  // What is done to a table is told to those who do not see it.
+  const told = make("p", { className: "unseen", role: "status" });
+  document.body.append(told);
+
   // Sorting: up, down, as printed. What has no value stays last.
   const words = new Intl.Collator("en", { numeric: true });
   const key = (row, column) => row.cells[column].dataset.order ?? row.cells[column].textContent.trim();
@@ -63,6 +67,7 @@
           });
         }
         body.append(...rows);
+        told.textContent = order ? `Sorted by ${button.textContent}, ${order}.` : "In the order printed.";
       });
     });
     if (printed.length > 12) filter(table.closest(".scroll"), printed, "Filter rows");
