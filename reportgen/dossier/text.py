@@ -26,6 +26,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIGITS = 4
 _MOST_DIGITS = 5
 _MOST_DECIMALS = 7  # a number that deserves more is printed with its power of ten
@@ -71,7 +72,7 @@ def decimals_for(value: float, spread: float = math.nan) -> int:
 def number(value: float, decimals: int, percent: bool = False) -> str:
     """Print `value`, adding decimals until it is not rounded to a 0 or to a 100 % that it is not.
 
-    One that deserves over seven decimals is printed as `1.235e-9`, with as many digits.
+    One that deserves over seven decimals is printed with a power of ten and as many digits: `2.071 × 10⁻⁷`.
     """
     if math.isnan(value):
         return "not known"
@@ -79,16 +80,20 @@ def number(value: float, decimals: int, percent: bool = False) -> str:
         return "infinite"
     value += 0.0  # -0 is 0
     if value and decimals > _MOST_DECIMALS:
-        digits = max(0, decimals + math.floor(math.log10(abs(value))))
-        mantissa, _, power = f"{value:.{digits}e}".partition("e")
-        return f"{mantissa}e{int(power)}"
+        return _with_power(value, max(0, decimals + math.floor(math.log10(abs(value)))))
     for more in range(decimals, 18):
         text = f"{value:,.{more}f}".replace(",", " ")
         rounded = float(f"{value:.{more}f}")
         if (value and not rounded) or (percent and value != 100 and rounded == 100):
             continue
         return text
-    return f"{value:.3g}"
+    return _with_power(value, 2) if abs(value) < 1 else f"{value:,.{decimals}f}".replace(",", " ")
+
+
+def _with_power(value: float, digits: int) -> str:
+    """Print a value with a power of ten, `digits` of it after the point."""
+    mantissa, _, power = f"{value:.{digits}e}".partition("e")
+    return f"{mantissa}\u00a0×\u00a010{str(int(power)).translate(_RAISED)}"
 
 
 def plain_number(value: float) -> str:

@@ -52,8 +52,9 @@
     if (printed.length < 2) continue;
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
-      const button = make("button", { type: "button" }, head.firstChild);
-      head.prepend(button);
+      const label = head.firstChild;
+      const button = make("button", { type: "button" }, label.textContent.trim());
+      label.replaceWith(button, " ");
       button.addEventListener("click", () => {
         const order = { ascending: "descending", descending: null }[head.ariaSort] ?? (head.ariaSort ? null : "ascending");
         heads.forEach((it) => it.removeAttribute("aria-sort"));

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -153,22 +151,3 @@ def test_prints_without_its_controls(browser: Browser, address: str) -> None:
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert page.locator("nav:visible, .filter:visible, .skip:visible").count() == 0
-
-
-@pytest.mark.skipif(importlib.util.find_spec("axe_core_python") is None, reason="axe-core-python is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
-def test_axe_finds_nothing(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
-    spec = importlib.util.find_spec("axe_core_python")
-    assert spec is not None
-    assert spec.origin is not None
-    script = (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
-    try:
-        page = context.new_page()
-        page.goto(address)
-        page.evaluate(script)
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(v["id"], [node["html"][:120] for node in v["nodes"]][:3]) for v in found] == []
-    finally:
-        context.close()
