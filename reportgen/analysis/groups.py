@@ -85,8 +85,9 @@ class Case:
         return ", ".join(f"{name} = {value}" for name, value in self.params)
 
     def source(self, parameter: str) -> str:
-        """Return the source of a parameter's value."""
-        return f"parameter:{next(iter(self.metrics.values())).row}.{parameter}"
+        """Return the source of a parameter's value, by the row of the case's time where it has one."""
+        row = self.metrics.get(TIME) or next(iter(self.metrics.values()))
+        return f"parameter:{row.row}.{parameter}"
 
     @property
     def time(self) -> Measured | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 
 from reportgen.dossier import prose
-from reportgen.dossier.model import Cell, Dossier, Figure, Name, Part, Section, Sentence, Table
+from reportgen.dossier.model import Cell, Column, Dossier, Figure, Name, Part, Section, Sentence, Table
 from reportgen.dossier.references import References, references
 from reportgen.dossier.text import moment, visible
 
@@ -116,7 +116,7 @@ class _Writer:
         elif rows:
             yield from (caption, "")
         if rows:
-            yield _row([_head(column.label, column.unit) for column in columns])
+            yield _row([_head(column) for column in columns])
             yield _row(["---:" if column.numeric else "---" for column in columns])
             for row in rows:
                 yield _row([_cell(cell, column.unit) for cell, column in zip(row, columns, strict=False)])
@@ -160,8 +160,9 @@ def _prose(text: str) -> Iterator[str]:
         yield from (_line(_sentence(sentence)), "")
 
 
-def _head(label: str, unit: str) -> str:
-    return f"{_text(label)} ({_text(unit)})" if unit else _text(label)
+def _head(column: Column) -> str:
+    label = _code(column.label).replace("|", "\\|") if column.code else _text(column.label)
+    return f"{label} ({_text(column.unit)})" if column.unit else label
 
 
 def _row(cells: list[str]) -> str:

@@ -34,7 +34,7 @@ def method(of: Gathered) -> Section:
                 thin = f" Of a row of more than {most:,} runs the lowest and the highest of each stretch are shown."
                 caption = (caption[0] + thin,)
             made.append(of.chart(chart_id, title, describe, caption, drawn))
-        table = tables.stability(group, f"{shown.id}-stability")
+        table = tables.stability(group, f"{shown.id}-stability", of.declared(group.benchmark))
         blocks.append(
             Block(
                 f"{shown.id}-how",

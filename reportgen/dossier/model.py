@@ -102,6 +102,7 @@ class Column:
     unit: str = ""
     numeric: bool = False
     meaning: str = ""  # shown on hover and in the glossary
+    code: bool = False  # the label is a name: an annotation's or a parameter's
 
 
 @dataclass(frozen=True, slots=True)

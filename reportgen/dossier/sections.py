@@ -8,7 +8,8 @@ from reportgen.analysis import groups
 from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Group
 from reportgen.analysis.sources import call
-from reportgen.dossier import charts, tables, words
+from reportgen.analysis.timer import tick
+from reportgen.dossier import charts, pivot, tables, words
 from reportgen.dossier.charts import Advantage
 from reportgen.dossier.declared import Declared
 from reportgen.dossier.findings import phrases
@@ -85,12 +86,16 @@ def _block(of: Gathered, shown: Shown) -> Block:
         state, reason = group.why_not
         return Block(shown.id, heading(group), (f"Not measured ({state}): {visible(reason)}.",), (), ())
     made = [*_main_charts(of, shown), *_speedup_chart(of, shown), *_bytes_chart(of, shown)]
-    table = tables.results(group, f"{shown.id}-table", processed_name(group))
+    declared = of.declared(group.benchmark)
+    name = processed_name(group)
+    glance = pivot.by_axis(group, f"{shown.id}-sweep", name, declared, tick(of.measurements, group.backend) or 0.0)
+    table = tables.results(group, f"{shown.id}-table", name, declared)
     of.used |= {m for case in group.cases for m in case.metrics if case.get(m)} | {
         column.label for column in table.columns
     }
     lead: Sentence = (words.scenario_meaning(group.scenario), " ", words.WORKLOADS.get(group.workload, ""))
-    return Block(shown.id, heading(group), lead, tuple(made), (table,))
+    both = (glance, table) if glance is not None else (table,)
+    return Block(shown.id, heading(group), lead, tuple(made), both)
 
 
 def _main_charts(of: Gathered, shown: Shown) -> list[Chart]:

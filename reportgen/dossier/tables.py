@@ -14,13 +14,26 @@ from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.analysis.kernels import Kernel
 from reportgen.analysis.processed import SM_CLOCK
 from reportgen.dossier import words
+from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Cell, Column, Sentence, Table
-from reportgen.dossier.text import Scale, count, figure, scale_for, shorten, visible
+from reportgen.dossier.text import Scale, count, figure, parameter, scale_for, shorten, visible
 
 MOST_ROWS = 500
+MOST_COLUMNS = 14  # of a table of results; those beyond are named and stand in its CSV
 BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum")
-_SHOWN = (*BYTES, *bottleneck.SM_METRICS, *bottleneck.MEMORY_METRICS, SM_CLOCK)
+SPAN, COPIES = "region__span", "memcpy_memset__time_duration.sum"
+# The most telling first.
+_SHOWN = (
+    *BYTES,
+    *bottleneck.SM_METRICS,
+    *bottleneck.MEMORY_METRICS,
+    SPAN,
+    COPIES,
+    SM_CLOCK,
+    *("nvml__sm_clock", "nvml__power", "nvml__temperature"),
+)
 _MOST_OTHER = 6
+_NOTHING = Declared()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,59 +42,66 @@ class _Metric:
     scale: Scale
 
 
-def results(group: Group, table_id: str, data_name: str) -> Table:
-    """Make the table of a group's cases with its time, derived metrics, bytes, throughputs and clock."""
-    main = group.main
-    others = [_Metric(m, _scale(group, m)) for m in _columns(group) if m != main]
-    scale = _scale(group, main)
-    params = _params(group)
+def results(group: Group, table_id: str, data_name: str, declared: Declared = _NOTHING) -> Table:
+    """Make the table of a group's cases: its time and derived metrics first, then how steady they are, then the counters.
+
+    A profiler may have read hundreds of metrics: those beyond `MOST_COLUMNS` are named in `more`.
+    """
+    main, params = group.main, _params(group)
+    derived, counters = _derived(group, declared), _counters(group)
+    scale = metric_scale(group, main)
+    fixed = 5 + len(params) + _several(group)
+    room = max(1, MOST_COLUMNS - fixed)
+    chosen = [*derived, *counters][:room]
+    before = [_Metric(m, metric_scale(group, m)) for m in chosen if m in derived]
+    after = [_Metric(m, metric_scale(group, m)) for m in chosen if m not in derived]
     columns = (
         Column("annotation"),
-        *(Column(name, numeric=_numeric(group, name)) for name in params),
-        Column(
-            words.label(main), "" if scale.unit == words.label(main) else scale.unit, True, words.METRICS.get(main, "")
-        ),
+        *(Column(visible(name), numeric=_numeric(group, name), code=True) for name in params),
+        _metric_column(_Metric(main, scale)),
         Column("95 % CI", scale.unit, True, words.TERMS["95 % CI"]),
+        *map(_metric_column, before),
         Column("deviation", "%", True, words.TERMS["deviation"]),
         Column("runs", "", True),
         *([Column("kernels", "", True, words.TERMS["kernels"])] if _several(group) else []),
-        *(
-            Column(
-                words.label(m.name),
-                "" if m.scale.unit == words.label(m.name) else m.scale.unit,
-                True,
-                words.METRICS.get(m.name, m.name),
-            )
-            for m in others
-        ),
+        *map(_metric_column, after),
     )
     rows = []
     for case in group.cases[:MOST_ROWS]:
         row = case.metrics.get(main)
-        cells = [_annotation(case), *(_param(case, name) for name in params)]
-        cells += [_value(row, scale), _interval(row, scale), _deviation(row), _count(row, "NumRuns")]
+        cells = [_annotation(case), *(param_cell(case, name, declared) for name in params)]
+        cells += [value_cell(row, scale), _interval(row, scale)]
+        cells += [value_cell(case.metrics.get(m.name), m.scale) for m in before]
+        cells += [_deviation(row), _count(row, "NumRuns")]
         cells += [_count(row, "NumKernels")] if _several(group) else []
-        cells += [_value(case.metrics.get(m.name), m.scale) for m in others]
+        cells += [value_cell(case.metrics.get(m.name), m.scale) for m in after]
         rows.append(tuple(cells))
-    left = max(0, len(group.cases) - MOST_ROWS)
     return Table(
         table_id,
         "Each row is one annotation and configuration; means over runs.",
         columns,
         tuple(rows),
-        left,
+        max(0, len(group.cases) - MOST_ROWS),
         data_name,
+        tuple(m for m in _measured(group) if m not in {main, *chosen}),
     )
 
 
-def kernels(found: Sequence[Kernel], group: Group, table_id: str) -> Table:
+def _metric_column(metric: _Metric) -> Column:
+    label = words.label(metric.name)
+    unit = "" if metric.scale.unit == label else metric.scale.unit
+    named = any(letter.isdigit() for letter in label)
+    return Column(label, unit, True, words.METRICS.get(metric.name, metric.name), code=named)
+
+
+def kernels(found: Sequence[Kernel], group: Group, table_id: str, declared: Declared = _NOTHING) -> Table:
     """Make the table of what limits each kernel of a group."""
     scale = scale_for([k.metrics[TIME].mean for k in found if TIME in k.metrics], "ns")
     params = _params(group)
     columns = (
         Column("kernel"),
         Column("annotation"),
-        *(Column(name, numeric=_numeric(group, name)) for name in params),
+        *(Column(visible(name), numeric=_numeric(group, name), code=True) for name in params),
         Column("time", scale.unit, True, words.METRICS[TIME]),
         Column("SM", "%", True, words.METRICS[bottleneck.SM_METRICS[0]]),
         Column("DRAM", "%", True, words.METRICS[bottleneck.MEMORY_METRICS[0]]),
@@ -95,10 +115,11 @@ def kernels(found: Sequence[Kernel], group: Group, table_id: str) -> Table:
     for kernel in found[:MOST_ROWS]:
         verdict = bottleneck.judge({name: value.mean for name, value in kernel.metrics.items()})
         known = dict(kernel.params)
+        row = next(iter(kernel.metrics.values())).source.partition("/")[0]
         cells = [
             Cell((shorten(kernel.name, 46),), kernel.name),
             Cell((shorten(kernel.annotation, 32),), kernel.annotation),
-            *(Cell((visible(str(known.get(p, ""))),), known.get(p, "")) for p in params),
+            *(_given(known.get(p, ""), f"parameter:{row}.{p}", declared.units.get(p, "")) for p in params),
             _of(kernel, TIME, scale),
             _of(kernel, verdict.sm_metric or bottleneck.SM_METRICS[0], Scale("%", 1)),
             _of(kernel, verdict.dram_metric or bottleneck.MEMORY_METRICS[0], Scale("%", 1)),
@@ -113,13 +134,13 @@ def kernels(found: Sequence[Kernel], group: Group, table_id: str) -> Table:
     return Table(table_id, caption, columns, tuple(rows), max(0, len(found) - MOST_ROWS))
 
 
-def stability(group: Group, table_id: str) -> Table:
+def stability(group: Group, table_id: str, declared: Declared = _NOTHING) -> Table:
     """Make the table of how steady each row was."""
-    scale = _scale(group, group.main)
+    scale = metric_scale(group, group.main)
     params = _params(group)
     columns = (
         Column("annotation"),
-        *(Column(name, numeric=_numeric(group, name)) for name in params),
+        *(Column(visible(name), numeric=_numeric(group, name), code=True) for name in params),
         Column("runs", "", True),
         Column("processes", "", True),
         Column("least", scale.unit, True),
@@ -131,7 +152,7 @@ def stability(group: Group, table_id: str) -> Table:
     rows = []
     for case in group.cases[:MOST_ROWS]:
         row = case.metrics.get(group.main)
-        cells = [_annotation(case), *(_param(case, name) for name in params)]
+        cells = [_annotation(case), *(param_cell(case, name, declared) for name in params)]
         cells += [_count(row, "NumRuns"), _count(row, "NumProcesses")]
         cells += _spread(row, scale)
         cells += [_deviation(row), _verdict(row)]
@@ -151,8 +172,10 @@ def readings(rows: pd.DataFrame, table_id: str) -> Table:
     made = []
     for row in rows.head(MOST_ROWS).to_dict("records"):
         scale = scale_for([float(row["AvgValue"])], str(row["Unit"]))
-        words_of = (row["Metric"], row["Benchmark"], row["Backend"], row["Scenario"], *(row[name] for name in params))
-        cells = [Cell((visible(str(word)),), str(word)) for word in words_of]
+        cells = [
+            Cell((visible(str(row[name])),), str(row[name])) for name in ("Metric", "Benchmark", "Backend", "Scenario")
+        ]
+        cells += [_given(row[name], f"parameter:{row['Row']}.{name}") for name in params]
         for name in ("AvgValue", "MinValue", "MaxValue"):
             value = float(row[name])
             cells.append(Cell((figure(value, str(row["Unit"]), f"{row['Row']}.{name}", scale),), value))
@@ -175,21 +198,27 @@ def _tenth(row: Measured) -> float:
     return row.deviation if row.deviation > 0 else math.nan
 
 
-def _columns(group: Group) -> list[str]:
-    """Choose the metrics to show beside the main one: derived, the known set, and a few others where those lack."""
-    present = dict.fromkeys(
-        m for case in group.cases for m, row in case.metrics.items() if row.state != "dropped" or row.runs
-    )
-    chosen = [*group.derived, *(m for m in _SHOWN if m in present)]
-    chosen = [m for m in chosen if any(case.get(m) for case in group.cases)]
-    if len(chosen) < 2:
-        chosen += [
-            m
-            for m in present
-            if m not in chosen and not m.startswith("launch__") and any(c.get(m) for c in group.cases)
-        ]
-        chosen = chosen[: _MOST_OTHER + 1]
-    return chosen
+def _measured(group: Group) -> list[str]:
+    """Return the metrics of a group that have a value, in the table's order."""
+    return list(dict.fromkeys(m for case in group.cases for m, row in case.metrics.items() if row.known))
+
+
+def _derived(group: Group, declared: Declared) -> list[str]:
+    """Return the derived metrics with what the suite is about first."""
+    return sorted((m for m in group.derived if m != group.main), key=lambda m: m != declared.main)
+
+
+def _counters(group: Group) -> list[str]:
+    """Choose the counters to show: the known set, or a few others where nothing else was measured."""
+    measured = _measured(group)
+    known = [m for m in _SHOWN if m in measured and m != group.main]
+    if SM_CLOCK in known and "nvml__sm_clock" in known:  # the better of the two: it counts the kernel's own cycles
+        known.remove("nvml__sm_clock")
+    if SPAN in known and not _several(group):  # of one kernel it is the kernel's time
+        known.remove(SPAN)
+    if known or group.derived or group.main == TIME:
+        return known
+    return [m for m in measured if m != group.main and not m.startswith("launch__")][:_MOST_OTHER]
 
 
 def _params(group: Group) -> list[str]:
@@ -204,7 +233,8 @@ def _several(group: Group) -> bool:
     return any(row.kernels > 1 for case in group.cases if (row := case.metrics.get(group.main)) is not None)
 
 
-def _scale(group: Group, metric: str) -> Scale:
+def metric_scale(group: Group, metric: str) -> Scale:
+    """Return the unit in which a column of a metric is printed."""
     rows = [row for case in group.cases if (row := case.get(metric)) is not None]
     return scale_for([row.mean for row in rows], rows[0].unit if rows else "")
 
@@ -213,9 +243,16 @@ def _annotation(case: Case) -> Cell:
     return Cell((shorten(case.annotation, 48),), case.annotation)
 
 
-def _param(case: Case, name: str) -> Cell:
-    value = dict(case.params).get(name, "")
-    return Cell((visible(str(value)),), value if isinstance(value, int | float) else str(value))
+def param_cell(case: Case, name: str, declared: Declared = _NOTHING) -> Cell:
+    """Return the cell of a parameter of a case."""
+    return _given(dict(case.params).get(name, ""), case.source(name), declared.units.get(name, ""))
+
+
+def _given(value: object, source: str, unit: str = "") -> Cell:
+    """Return the cell of a parameter's value: a number in its unit, or a word."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Cell((parameter(value, unit, source),), value)
+    return Cell((visible(str(value)),), str(value))
 
 
 def _unknown(row: Measured | None) -> Cell:
@@ -224,7 +261,8 @@ def _unknown(row: Measured | None) -> Cell:
     return Cell((), -math.inf, row.state if row.state != "ok" else "not known", row.reason)
 
 
-def _value(row: Measured | None, scale: Scale) -> Cell:
+def value_cell(row: Measured | None, scale: Scale) -> Cell:
+    """Return the cell of a row's mean: marked where it is unstable, and with the reason where there is none."""
     if row is None or not row.known:
         return _unknown(row)
     mark = "unstable" if row.stable is False and row.metric == TIME else ""

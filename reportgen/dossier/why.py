@@ -40,7 +40,7 @@ def limits(of: Gathered) -> Section | None:
             busy=figure(bottleneck.BUSY_PCT, "%", "constant:bottleneck.BUSY_PCT"),
         )
         chart = of.chart(chart_id, title, describe, caption, drawn)
-        table = tables.kernels(found, group, f"{shown.id}-kernels")
+        table = tables.kernels(found, group, f"{shown.id}-kernels", of.declared(group.benchmark))
         blocks.append(Block(f"{shown.id}-why", f"{visible(group.benchmark)}: {heading(group)}", (), (chart,), (table,)))
     if not blocks:
         return None

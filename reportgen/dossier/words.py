@@ -79,6 +79,7 @@ LABELS = {
 TERMS = {
     "annotation": "A named region of the program that was measured.",
     "95 % CI": "Student's 95 % confidence interval of the mean, over process means where there are three or more processes, else over runs. There is none under three.",
+    "95 % CI of the fastest": "The same of a ratio of times, wide enough for the fastest having been chosen among several.",
     "deviation": "The standard deviation over runs in percent of the mean. From 2 % on a row is marked unstable.",
     "kernels": "How many kernels the region launched in each run.",
     "tick": "The smallest step of the backend's timer, estimated from the times themselves. A difference under two ticks is no difference.",

@@ -9,6 +9,7 @@ import pytest
 from reportgen.analysis import kernels
 from reportgen.analysis.derive import TIME
 from reportgen.dossier import tables
+from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Cell, Figure, Table
 from reportgen.dossier.text import plain
 from reportgen.evidence.bundle import Formula
@@ -82,7 +83,52 @@ def test_kernels_are_counted_where_a_region_has_several() -> None:
 def test_derived_metrics_come_before_bytes() -> None:
     rows = runs({TIME: [1000.0], WRITTEN: [5.0], READ: [5.0], DRAM: [4.0]}, n=1)
     labels = [c.label for c in results(rows, Formula("GFLOP/s", "n / time / 1e9", "GFLOP/s")).columns]
-    assert labels[-4:] == ["GFLOP/s", "DRAM read", "DRAM written", "DRAM"]
+    assert labels == [
+        *("annotation", "n", "time", "95 % CI", "GFLOP/s", "deviation", "runs"),
+        *("DRAM read", "DRAM written", "DRAM"),
+    ]
+
+
+def test_what_a_suite_is_about_comes_first_of_the_derived() -> None:
+    rows = runs({TIME: [1000.0] * 3}, n=1)
+    formulas = [Formula("B/s", "n / time", "B/s"), Formula("GFLOP/s", "n / time / 1e9", "GFLOP/s")]
+    made = tables.results(grouped(rows, formulas)[0], "t", "d", Declared("square", main="GFLOP/s"))
+    assert [c.label for c in made.columns][2:6] == ["time", "95 % CI", "GFLOP/s", "B/s"]
+
+
+def test_hundreds_of_metrics_do_not_flood_a_table_and_are_named() -> None:
+    many = {f"smsp__warps_stalled_{i}.avg": [1.0] * 3 for i in range(300)}
+    derived = [Formula(f"d{i}", f"n + {i}", "") for i in range(12)]
+    rows = runs({TIME: [1000.0] * 3, READ: [5.0] * 3, CLOCK: [1e9] * 3, **many}, n=1)
+    made = tables.results(grouped(rows, derived)[0], "t", "processed.csv")
+    assert len(made.columns) == tables.MOST_COLUMNS
+    assert [c.label for c in made.columns][4:12] == [f"d{i}" for i in range(8)]
+    assert len(made.more) == 4 + 2 + 300
+    assert READ in made.more
+    few = tables.results(grouped(rows)[0], "t", "processed.csv")
+    assert [c.label for c in few.columns][-2:] == ["DRAM read", "SM clock"]
+    assert len(few.more) == 300
+
+
+def test_of_two_clocks_the_kernels_own_is_shown_and_a_span_only_of_several_kernels() -> None:
+    values = {TIME: [10.0] * 3, CLOCK: [1e9] * 3, "nvml__sm_clock": [2e9] * 3, "region__span": [10.0] * 3}
+    labels = [c.label for c in results(runs(values, n=1)).columns]
+    assert labels.count("SM clock") == 1
+    assert "span" not in labels
+    two = [*run({TIME: 10.0, "region__span": 30.0}, 0, 0), *run({TIME: 10.0}, 0, 1)]
+    assert "span" in [c.label for c in results(two).columns]
+
+
+def test_parameters_are_figures_in_their_unit_and_words_are_words() -> None:
+    rows = runs({TIME: [1.0]}, size=4096, kind="fp16")
+    made = tables.results(grouped(rows)[0], "t", "d", Declared("square", units={"size": "byte"}))
+    size, kind = made.rows[0][1:3]
+    assert clear(size) == "4"
+    (part,) = size.parts
+    assert isinstance(part, Figure)
+    assert (part.value, part.unit, part.exact) == (4096.0, "KiB", "4096 byte")
+    assert part.source.startswith("parameter:")
+    assert kind.parts == ("fp16",)
 
 
 def test_long_tables_say_how_many_rows_are_left_out() -> None:
