@@ -139,6 +139,23 @@ def round_digits(values: Array, digits: int = 12) -> Array:
     return rounded
 
 
+def same(one: float, other: float, digits: int = 12) -> bool:
+    """Tell whether two values agree in so many significant digits; rounding may turn less into one unit of the last."""
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return one == other or abs(one - other) <= 10.0 ** (1 - digits) * max(abs(one), abs(other))
+
+
+def same_cell(one: str, other: str) -> bool:
+    """Tell whether two cells of a CSV agree: as texts, or as numbers in 12 significant digits."""
+    if one == other:
+        return True
+    try:
+        return same(float(one), float(other))
+    except ValueError:
+        return False
+
+
 def independent(values: Array, processes: Array) -> tuple[Array, Unit]:
     """Return what counts as independent: process means where there are three or more processes, else the runs."""
     known = np.unique(processes)

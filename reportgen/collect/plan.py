@@ -9,9 +9,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from reportgen.evidence.bundle import INFO, BundleInfo
 from reportgen.evidence.errors import UserError
 from reportgen.evidence.samples import canonical
 
@@ -163,6 +164,17 @@ def from_json(whole: Mapping[str, Any]) -> SuitePlan:
     )
 
 
+def kept(info: BundleInfo) -> SuitePlan:
+    """Read the plan that a bundle keeps; raises `UserError` where it keeps none."""
+    try:
+        names = {field.name for field in fields(PlannedBenchmark)}
+        known = [{k: v for k, v in found.items() if k in names} for found in info.plan["benchmarks"]]
+        benchmarks = tuple(map(_benchmark, known))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UserError(INFO, "it keeps no plan by which its raw files can be read again") from None
+    return SuitePlan(info.suite, info.title, benchmarks, bool(info.plan.get("quick")), 0, (), info.question, info.prose)
+
+
 def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
     lists = {name: tuple(found[name]) for name in ("metrics", "scenarios", "ignore")}
     configs = tuple(
@@ -170,7 +182,7 @@ def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
         for one in found["configs"]
     )
     derive = tuple(Formula(**formula) for formula in found["derive"])
-    units = tuple((name, unit) for name, unit in found["units"])
+    units = tuple((name, unit) for name, unit in found.get("units", ()))
     return PlannedBenchmark(**{**found, **lists, "configs": configs, "derive": derive, "units": units})
 
 

@@ -40,6 +40,11 @@ class Scale:
     factor: float
 
 
+def scales(unit: str) -> tuple[Scale, ...]:
+    """Return the units in which a value in the base unit `unit` may be printed."""
+    return tuple(Scale(*choice) for choice in _SCALES.get(unit, ((unit, 1.0),)))
+
+
 def scale_for(values: Iterable[float], unit: str) -> Scale:
     """Choose the unit in which the median of the values' sizes stands at 1 or above: one unit within a column."""
     sizes = sorted(abs(v) for v in values if math.isfinite(v) and v)

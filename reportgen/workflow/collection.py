@@ -29,7 +29,7 @@ from reportgen.evidence import bundle, samples, tables, write
 from reportgen.evidence.bundle import START, BundleInfo, Formula, Status
 from reportgen.evidence.errors import ReadError, UserError
 from reportgen.evidence.samples import Samples
-from reportgen.workflow import conditions, formulas
+from reportgen.workflow import conditions, formulas, recorded
 from reportgen.workflow import steps as step_results
 from reportgen.workflow.formulas import Lack
 from reportgen.workflow.steps import DONE, KEPT
@@ -273,8 +273,8 @@ def _bundle(
             suite, "no region was reached", "check the annotation's name in --select, and that the suite has one"
         )
     frame["suite"] = samples.constant_text(plan.suite, len(frame))
-    recorded, own = _own_functions(suite, plan, frame, partial)
-    frame = samples.concat([frame, recorded]) if len(recorded) else frame
+    given, own = _own_functions(suite, plan, frame, partial)
+    frame = samples.concat([frame, given]) if len(given) else frame
     told = {key: value for one in reversed(read) for key, value in one.facts.items()}
     facts = conditions.of(suite, plan, todo, partial, begun, frame, told, command)
     rated = bool(processed.of_the_machine(facts))
@@ -342,52 +342,15 @@ def _own_functions(
     suite: Path, plan: SuitePlan, frame: pd.DataFrame, partial: Path
 ) -> tuple[pd.DataFrame, dict[str, Path]]:
     """Have the suite's own functions evaluated over the times of all runs; the values are samples, kept as recorded."""
-    functions = [(b.name, f.metric, f.unit) for b in plan.benchmarks for f in b.derive if not f.formula]
-    empty = samples.make({"value": []}, 0)
-    if not functions:
-        return empty, {}
-    per_run = processed.runs(frame)
-    timed = _timed(per_run)
-    params = samples.param_columns(timed)
-    asked, rows = [], []
-    for index, (_, row) in enumerate(timed.iterrows()):
-        known = {p.removeprefix(samples.PARAM): json.loads(row[p]) for p in params if row[p]}
-        for name, metric, unit in functions:
-            if row["benchmark"] == name:
-                one = {"benchmark": name, "metric": metric, "annotation": row["annotation"], "params": known}
-                asked.append({**one, "time": row["value"] / 1e9})
-                rows.append((index, metric, unit))
-    values: list[tuple[str, float | str]]
+    if all(formula.formula for bench in plan.benchmarks for formula in bench.derive):
+        return samples.make({"value": []}, 0), {}
+    asked = recorded.questions(plan, frame)
+    answers: list[recorded.Answer]
     try:
-        values = drive.derive(suite, asked, 600.0)
+        answers = drive.derive(suite, asked.lines, 600.0)
     except StepFailed as error:
-        values = [("failed", f"the suite's own functions could not be evaluated: {error}")] * len(asked)
+        answers = [("failed", f"the suite's own functions could not be evaluated: {error}")] * len(asked.lines)
     path = partial / Path(samples.RECORDED).name
-    lines = [{**one, "state": s, "value": v} for one, (s, v) in zip(asked, values, strict=True)]
+    lines = [{**one, "state": s, "value": v} for one, (s, v) in zip(asked.lines, answers, strict=True)]
     write.write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    if not rows:
-        return empty, {}
-    of_row = timed.iloc[[index for index, _, _ in rows]]
-    data: dict[str, Any] = {name: of_row[name].array for name in (*samples.BEFORE_PARAMS, *params, "annotation", "run")}
-    ok = [state == "ok" for state, _ in values]
-    data |= {
-        "metric": [metric for _, metric, _ in rows],
-        "unit": [unit for _, _, unit in rows],
-        "value": [
-            v if good and not isinstance(v, str) else float("nan") for good, (_, v) in zip(ok, values, strict=True)
-        ],
-        "text": [v if good and isinstance(v, str) else "" for good, (_, v) in zip(ok, values, strict=True)],
-        "state": [state for state, _ in values],
-        "reason": ["" if good else str(v) for good, (_, v) in zip(ok, values, strict=True)],
-        "source": [f"{samples.RECORDED}#L{number}" for number in range(1, len(rows) + 1)],
-    }
-    return samples.make(data, len(rows)), {path.name: path}
-
-
-def _timed(per_run: pd.DataFrame) -> pd.DataFrame:
-    """Return for each region of each run the row that formulas call `time`, in the table's order."""
-    rank = per_run["metric"].astype("object").map({name: place for place, name in enumerate(derive.TIMES)})
-    timed = per_run[(rank.notna() & (per_run["state"] == "ok")).to_numpy()]
-    region = [*samples.BEFORE_PARAMS, *samples.param_columns(per_run), "annotation", "run"]
-    best = timed.loc[rank[timed.index].sort_values(kind="stable").index].drop_duplicates(region)
-    return best.sort_index()
+    return recorded.answered(asked, answers), {path.name: path} if lines else {}

@@ -104,8 +104,9 @@ def ingest(
         raise UserError(given[0], "none of the files holds launches", "name a report or a CSV of ncu or nsight-python")
     said = _session_facts(read)
     policy = scenario if scenario is not None else session_text.scenario_of(said) or "not-recorded"
-    suite_name = suite if suite is not None else bundle.slug(_stem(sampled[0].path))
-    frame = _joined(sampled, suite_name, policy)
+    suite_name = suite if suite is not None else bundle.slug(stem(sampled[0].path))
+    benchmarks = _benchmarks(sampled, suite_name)
+    frame = joined([Sampled(benchmarks[f.name], f.read.frame) for f in sampled if f.read], suite_name, policy)
     start, start_origin = _start(date, said, sampled)
     losses = tuple(f"{file.label}: {loss}" for file in sampled if file.read for loss in file.read.losses)
     info = BundleInfo(
@@ -114,7 +115,7 @@ def ingest(
         start=start,
         status="imported",
         losses=losses,
-        plan={"files": [{"name": f.name, "kind": f.kind, "use": f.use} for f in read]},
+        plan={"files": [_planned(file, benchmarks) for file in read]},
         formulas=formulas,
     )
     facts = _provenance(read, said, start, start_origin)
@@ -248,20 +249,52 @@ def _values(file: _File) -> dict[str, np.ndarray[Any, Any]]:
     return found
 
 
-def _stem(path: Path) -> str:
+def stem(path: Path) -> str:
+    """Return a file's name without what says its kind."""
     return _SUFFIXES.sub("", path.name) or path.name
 
 
-def _joined(files: Sequence[_File], suite: str, scenario: str) -> pd.DataFrame:
-    """Join the files' samples; with several files each is a benchmark by its own name, a single one by the suite's."""
-    stems = Counter(_stem(file.path) for file in files)
+def _benchmarks(files: Sequence[_File], suite: str) -> dict[str, str]:
+    """Return the benchmark of each file by its name in the bundle: of several files each its own, a single one the suite's."""
+    stems = Counter(stem(file.path) for file in files)
+    found = {}
+    for file in files:
+        name = stem(file.path)
+        own = name if stems[name] == 1 else file.name.removeprefix("import/")
+        found[file.name] = suite if len(files) == 1 else own
+    return found
+
+
+def _planned(file: _File, benchmarks: Mapping[str, str]) -> dict[str, str]:
+    """Return what the bundle says of a file: by this it is read again."""
+    found = {"name": file.name, "kind": file.kind, "use": file.use}
+    return {**found, "benchmark": benchmarks[file.name]} if file.name in benchmarks else found
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The samples of one imported file, and the benchmark that they are of."""
+
+    benchmark: str
+    frame: pd.DataFrame
+
+
+def sampled(folder: Path, name: str, kind: str, benchmark: str) -> Sampled:
+    """Read an imported file again from the bundle in `folder`, by what the bundle says of it (`_planned`)."""
+    reader = _READERS.get(kind)
+    if reader is None:
+        raise ReadError(
+            name, f"'{shown(kind)}' is not a kind of file that is sampled", f"it is one of {', '.join(_READERS)}"
+        )
+    return Sampled(benchmark, reader(folder / "data" / name, f"data/{name}").frame)
+
+
+def joined(files: Sequence[Sampled], suite: str, scenario: str) -> pd.DataFrame:
+    """Join the samples of imported files, which are of one suite and scenario."""
     frames = []
     for file in files:
-        assert file.read is not None
-        stem = _stem(file.path)
-        benchmark = suite if len(files) == 1 else stem if stems[stem] == 1 else file.name.removeprefix("import/")
-        frame = file.read.frame.copy()
-        for column, text in (("suite", suite), ("benchmark", benchmark), ("scenario", scenario)):
+        frame = file.frame.copy()
+        for column, text in (("suite", suite), ("benchmark", file.benchmark), ("scenario", scenario)):
             frame[column] = samples.constant_text(text, len(frame))
         frames.append(frame)
     return samples.concat(frames) if len(frames) > 1 else samples.check(frames[0])

@@ -13,7 +13,8 @@ from reportgen.collect import plan as plans
 from reportgen.evidence.bundle import open_bundle
 from reportgen.evidence.errors import EnvironmentLacks, UserError
 from reportgen.evidence.verify import verify
-from reportgen.workflow.collection import Asked, _timed, collect
+from reportgen.workflow import recorded
+from reportgen.workflow.collection import Asked, collect
 from tests.evidence import making
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="the extra 'torch' is not installed")
@@ -302,7 +303,7 @@ def test_a_function_is_given_the_time_that_a_formula_is_given() -> None:
             )
         ]
     )
-    timed = _timed(processed.runs(frame))
+    timed = recorded._timed(processed.runs(frame))
 
     assert list(zip(timed["run"], timed["metric"], timed["value"], strict=True)) == [
         (0, device, 2.0),
