@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -15,7 +15,7 @@ from reportgen.dossier.markup import Node, tree
 from reportgen.evidence.errors import ReadError
 
 GAP = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands in words for a figure, a name or a moment."""
+"""Stands for a figure."""
 
 _MEND = "name a dossier.html or a dossier.json that reportgen wrote"
 _INLINE = {"a", "abbr", "b", "bdi", "em", "i", "span", "strong", "sub", "sup", "var", "wbr"}
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words that stand together, with a `GAP` for each figure, name and moment among them."""
+    """Words that stand together, with a `GAP` for each figure, name and moment."""
 
     place: str
     text: str
@@ -69,7 +69,7 @@ class Finished:
     data: Mapping[str, str]  # the data files that it carries, by name
     beside: Mapping[str, str]  # the data files that lie beside it: their places, by name
     words: tuple[Words, ...]
-    text: str  # all of it, with single spaces
+    text: str  # all of it, with single spaces, and a `GAP` for each figure
 
 
 def read_html(text: str) -> Finished:
@@ -204,7 +204,7 @@ class _Page:
                 known.get("data-source") or None,
             )
         )
-        self.whole.append(node.text)
+        self.whole.append(GAP)
         self._plain.append(GAP)
 
     def _table(self, node: Node, place: _Place) -> None:
@@ -250,7 +250,7 @@ def read_json(data: bytes, where: str) -> Finished:
     _objects(whole, "", figures, texts)
     tables = {str(one.get("id")): tuple(_lines(one)) for one in _with(whole, "rows")}
     tables["files"] = tuple(_files(whole.get("evidence")))
-    kept = [one for one in whole.get("data", ()) if isinstance(one, dict)]
+    kept = [one for one in _list(whole.get("data")) if isinstance(one, dict)]
     words = {name: str(whole.get(name, "")) for name in ("digest", "tier", "reportgen")}
     return Finished(
         **words,
@@ -265,11 +265,15 @@ def read_json(data: bytes, where: str) -> Finished:
 
 
 def _files(evidence: Any) -> Iterator[Line]:
-    for one in evidence if isinstance(evidence, list) else ():
+    for one in _list(evidence):
         if isinstance(one, dict):
             path = str(one.get("path"))
             codes = (path, str(one.get("sha256")), str(one.get("published_sha256", "")))
             yield Line(f"evidence[{path}]", path, (), tuple(code for code in codes if code))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _with(value: Any, key: str) -> Iterator[dict[str, Any]]:
@@ -296,11 +300,7 @@ def _objects(value: Any, place: str, figures: list[Printed], texts: list[str]) -
         kind = value.get("kind")
         if kind == "figure" and "source" in value:
             figures.append(_of_json(value, place))
-            texts.append(
-                f"{value.get('text')}\N{NO-BREAK SPACE}{value.get('unit')}"
-                if value.get("unit")
-                else str(value.get("text"))
-            )
+            texts.append(f"{GAP}\N{NO-BREAK SPACE}{value['unit']}" if value.get("unit") else GAP)
         elif kind in ("name", "moment") and "text" in value:
             texts.append(str(value["text"]))
         else:
@@ -324,8 +324,7 @@ def _of_json(value: Mapping[str, Any], place: str) -> Printed:
 
 
 def _lines(table: Mapping[str, Any]) -> Iterator[Line]:
-    rows: Sequence[Any] = table["rows"] if isinstance(table["rows"], list) else ()
-    for index, row in enumerate(rows):
+    for index, row in enumerate(_list(table["rows"])):
         figures: list[Printed] = []
         texts: list[str] = []
         place = f"{table.get('id')}.rows[{index}]"

@@ -11,8 +11,8 @@ from typing import Literal
 from reportgen.analysis.evaluate import Computed, Evaluator
 from reportgen.analysis.sources import SourceError
 from reportgen.analysis.statistics import same, same_cell
-from reportgen.dossier.finished import Finished, Line, Printed
-from reportgen.dossier.model import Cell, Dossier, Figure, Name, Sentence, Sources, Table
+from reportgen.dossier.finished import GAP, Finished, Line, Printed
+from reportgen.dossier.model import Cell, Dossier, Figure, Name, Part, Sentence, Sources, Table
 from reportgen.dossier.references import blocks, sections
 from reportgen.dossier.rounding import misprint, number
 from reportgen.dossier.text import exact, plain
@@ -170,10 +170,19 @@ def _missing_sentences(found: Finished, dossier: Dossier) -> Iterator[Wrong]:
         said += [(f"#{chart.id}", part) for chart in block.charts for part in (chart.title, chart.caption)]
         said += [(f"#{table.id}", table.caption) for table in block.tables]
     for place, sentence in said:
-        text = " ".join((sentence if isinstance(sentence, str) else plain(sentence)).split())
+        parts = (sentence,) if isinstance(sentence, str) else sentence
+        text = " ".join("".join(map(_words, parts)).split())
         if text and text not in found.text:
-            shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+            whole = " ".join(plain(parts).split())
+            shown = whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}…"
             yield Wrong("missing", place, f"'{shown}' is not there, or in other words")
+
+
+def _words(part: Part) -> str:
+    """Return a part of a sentence as it stands in a file's text, where figures have their own say."""
+    if isinstance(part, Figure):
+        return f"{GAP} {part.unit}".rstrip()
+    return part if isinstance(part, str) else part.text
 
 
 def _table(found: Finished, table: Table) -> Iterator[Wrong]:

@@ -32,6 +32,8 @@ def misprint(text: str, value: float, unit: str, after: str = "", heads: Sequenc
         return "" if text in _WORDS and same(_WORDS[text], value) else "it is no number"
     scale = _scale(text, value, unit, after, heads)
     if scale is None:
+        if not _said(after):
+            return "no unit stands by it, and it is not the exact value"
         choices = " or ".join(choice.unit for choice in scales(unit))
         return f"its unit is not {choices}"
     found = _decimal(text)
@@ -57,10 +59,15 @@ def _decimal(text: str) -> Decimal | None:
     return found if found.is_finite() else None
 
 
+def _said(after: str) -> str:
+    """Return what stands directly behind a figure, on the same line."""
+    return after[1:] if after.startswith("\N{NO-BREAK SPACE}") else ""
+
+
 def _scale(text: str, value: float, unit: str, after: str, heads: Sequence[str]) -> Scale | None:
     """Return the unit in which a figure is printed, by what stands behind it or at the head of its column; None for a wrong one."""
     choices = scales(unit)
-    said = after.removeprefix("\N{NO-BREAK SPACE}") if after.startswith("\N{NO-BREAK SPACE}") else ""
+    said = _said(after)
     for choice in sorted(choices, key=lambda choice: -len(choice.unit)):
         rest = said[len(choice.unit) :]
         if choice.unit and said.startswith(choice.unit) and not rest[:1].isalnum() and rest[:1] != "/":

@@ -442,6 +442,12 @@ class Bundle:
             raise BundleError(self.path / name, "is not a file of this bundle", _MEND)
         return _read(self.path, name, self.digests[name])
 
+    @property
+    def software(self) -> str:
+        """Return the version of reportgen that wrote the bundle, empty where it does not say."""
+        found = re.search(rb"^Bag-Software-Agent: reportgen (\S+)$", self.read(BAG_INFO), re.MULTILINE)
+        return found[1].decode("utf-8", "replace") if found else ""
+
     def files(self) -> tuple[BundleFile, ...]:
         """Return every file by the manifests, sorted by path, tag files included."""
         digests = {**self.digests, TAG_MANIFEST: self.digest}

@@ -86,7 +86,8 @@ def audit(dossier: Path, evidence: Path) -> Audit:
         compared.processed_held(bundle, of.measured["full"].table),
     )
     found = [Fault(fault.file, fault.what) for fault in read.faults]
-    found += [Fault(one.file, f"{one.row}: {one.what}") for one in (*samples.differences, *processed.differences)]
+    found += [Fault(one.file, f"{one.row}: {one.what}") for one in samples.differences]
+    snapshot = [Fault(one.file, f"{one.row}: {one.what}") for one in processed.differences]
     if not len(read.frame):
         found.append(Fault("data", "no raw file gave a sample: nothing was read again"))
     made = [_audit(path, of) for path in files]
@@ -96,8 +97,11 @@ def audit(dossier: Path, evidence: Path) -> Audit:
         raw=read.files,
         samples=samples.equal,
         processed=processed.equal,
-        faults=tuple(found),
-        notes=tuple(dict.fromkeys((*_unread(samples.unread), *(note for _, notes in made for note in notes)))),
+        # The processed table is a snapshot: another version may rightly give other statistics of the same samples.
+        faults=(*found, *snapshot) if bundle.software == reportgen.__version__ else tuple(found),
+        notes=tuple(
+            dict.fromkeys((*_notes(bundle, samples, snapshot), *(note for _, notes in made for note in notes)))
+        ),
     )
 
 
@@ -115,9 +119,12 @@ def _files(dossier: Path) -> list[Path]:
     return [dossier]
 
 
-def _unread(metrics: Sequence[str]) -> Iterator[str]:
-    if metrics:
-        yield f"this version reads more of the raw files than the one that made the bundle did: {', '.join(metrics)}"
+def _notes(bundle: Bundle, samples: compared.Held, snapshot: Sequence[Fault]) -> Iterator[str]:
+    if samples.unread:
+        metrics = ", ".join(samples.unread)
+        yield f"this version reads more of the raw files than the one that made the bundle did: {metrics}"
+    if snapshot and bundle.software != reportgen.__version__:
+        yield from (f"reportgen {bundle.software} wrote another row: {fault.file}: {fault.what}" for fault in snapshot)
 
 
 class _Evidence:
