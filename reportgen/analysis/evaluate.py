@@ -29,6 +29,7 @@ from reportgen.analysis.statistics import round_digits
 from reportgen.evidence.provenance import key_of
 
 _COUNTS = ("NumRuns", "NumProcesses", "NumKernels")
+_UNITS_OF_CONSTANTS = {"_PCT": "%", "_NS": "ns", "_HZ": "hz", "_BYTES": "byte"}  # by the ends of their names
 _UNITS = {
     **dict.fromkeys(_COUNTS, ""),
     "RelativeStdDevPct": "%",
@@ -196,7 +197,8 @@ def _constant(module: str, name: str) -> Computed:
     number = _number(value)
     if number is None:
         raise SourceError(f"the constant '{module}.{name}' is no number")
-    return Computed(number, "%" if name.endswith("_PCT") else "")
+    unit = next((unit for end, unit in _UNITS_OF_CONSTANTS.items() if name.endswith(end)), "")
+    return Computed(number, unit)
 
 
 def _number(value: Any) -> float | None:

@@ -9,7 +9,7 @@
     count(<what>, …)          a count, by the functions that are registered with `counts`
     provenance:<key>          a fact of provenance.json; `[0]` and `[1]` after it are the ends of one that is a range
     file:<path>.bytes         the size of a file of the bundle
-    constant:<module>.<NAME>  a threshold that stands in `reportgen.analysis` under that name
+    constant:<module>.<NAME>  a threshold that stands in `reportgen.analysis` under that name, whose end says the unit: `BUSY_PCT`
 
 A function comes into the grammar by `computes` (or `counts`) where it is defined, and nowhere else.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
@@ -10,8 +11,11 @@ from reportgen.analysis.statistics import same
 from reportgen.dossier.text import Scale, scales
 
 _WORDS = {"not known": math.nan, "infinite": math.inf}
-# Half a unit of the last digit, and what a float cannot hold of the value.
-_HALF = Decimal("0.5000001")
+_POWER = re.compile(r"(-?[\d.]+)×10(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_OTHER_NAMES: dict[str, tuple[Scale, ...]] = {"byte": (Scale("bytes", 1.0),)}
+_HALF = Decimal("0.5")  # of a unit of the last digit
+_KNOWN = Decimal("1e-12")  # of a value, which is known in 12 digits
 
 
 def number(text: str) -> float | None:
@@ -42,7 +46,7 @@ def misprint(text: str, value: float, unit: str, after: str = "", heads: Sequenc
     exact = Decimal(value) / Decimal(scale.factor)
     exponent = found.as_tuple().exponent
     assert isinstance(exponent, int)
-    if abs(found - exact) > _HALF * Decimal(1).scaleb(exponent):
+    if abs(found - exact) > _HALF * Decimal(1).scaleb(exponent) + abs(exact) * _KNOWN:
         return "it is not the value rounded"
     if value and not found:
         return "it prints 0 for what is not"
@@ -52,8 +56,11 @@ def misprint(text: str, value: float, unit: str, after: str = "", heads: Sequenc
 
 
 def _decimal(text: str) -> Decimal | None:
+    plain = "".join(text.split()).replace("\N{MINUS SIGN}", "-")
+    if power := _POWER.fullmatch(plain):
+        plain = f"{power[1]}e{power[2].translate(_LOWERED)}"
     try:
-        found = Decimal(text.replace(" ", "").replace("\N{NO-BREAK SPACE}", "").replace("\N{MINUS SIGN}", "-"))
+        found = Decimal(plain)
     except InvalidOperation:
         return None
     return found if found.is_finite() else None
@@ -66,17 +73,17 @@ def _said(after: str) -> str:
 
 def _scale(text: str, value: float, unit: str, after: str, heads: Sequence[str]) -> Scale | None:
     """Return the unit in which a figure is printed, by what stands behind it or at the head of its column; None for a wrong one."""
-    choices = scales(unit)
+    choices: tuple[Scale, ...] = (*scales(unit), *_OTHER_NAMES.get(unit, ()))
     said = _said(after)
     for choice in sorted(choices, key=lambda choice: -len(choice.unit)):
         rest = said[len(choice.unit) :]
         if choice.unit and said.startswith(choice.unit) and not rest[:1].isalnum() and rest[:1] != "/":
             return choice
+    if said[:1].isalpha() and unit:
+        return None
     for choice in choices:
         if choice.unit and choice.unit in heads:
             return choice
-    if said[:1].isalpha() and unit:
-        return None
     # A unit of its own need not be printed with each figure; one of several must be, unless the figure is exact.
     if len(choices) == 1 or (number(text) is not None and same(number(text) or 0.0, value)):
         return Scale("%" if unit == "%" else "", 1.0)
