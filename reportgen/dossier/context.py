@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reportgen.dossier.columns import Fitted
-from reportgen.dossier.model import Cell, Column, DataFile, Dossier, SourceCall, SourceFile, SourceRow
+from reportgen.dossier.model import DataFile, Dossier, Figure, SourceCall, SourceFile, SourceRow
+from reportgen.dossier.printed import Printed
 from reportgen.dossier.references import References
 
 
@@ -27,17 +27,29 @@ class PageContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Enclosed:
+    """A file that travels inside the PDF."""
+
+    name: str
+    description: str
+    size: Figure
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class PrintContext:
     """All that `dossier/print.html.j2` may use."""
 
     dossier: Dossier
     refs: References
-    shown: Mapping[str, int]  # how many rows of each table are printed, by the table's id
+    printed: Printed  # which charts, tables, rows and columns stand on paper, and which do not
+    drawings: Mapping[str, tuple[str, ...]]  # the panels of each printed chart by its id
+    enclosed: tuple[Enclosed, ...]
+    whole: str  # the name of the enclosed file that holds the whole dossier, or ""
     files: int  # how many of the bundle's files are printed
-    attached: Collection[str]  # the names of the files that travel inside the PDF
-    drawings: Mapping[str, str]  # each chart's SVG by its id
+    beside: str  # the folder beside the PDF in which the bundle's files are published, or ""
+    head: str  # the suite's name as the running head has room for it
     paper: str  # a4 or letter
-    fit: Callable[[Sequence[Column], Sequence[Sequence[Cell]]], Fitted]  # how wide a table's columns are printed
     style: Markup
 
 

@@ -23,7 +23,7 @@ from markupsafe import Markup
 from reportgen.analysis import sources
 from reportgen.dossier import prose
 from reportgen.dossier.model import Cell, Figure, Moment, Name, Part
-from reportgen.dossier.text import day, moment, visible
+from reportgen.dossier.text import day, moment, runs, visible
 from reportgen.evidence.errors import UserError
 from reportgen.resources import templates
 
@@ -145,6 +145,7 @@ def _environment(own: Path | None) -> Environment:
         minute=minute,
         number=number,
         prose=prose_html,
+        runs=runs,
         sort_key=sort_key,
         verbatim=verbatim,
     )

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+from urllib.parse import quote
 
 from reportgen.dossier import fonts
-from reportgen.dossier.columns import fit
-from reportgen.dossier.context import PrintContext
+from reportgen.dossier.attachments import JSON, Attachment
+from reportgen.dossier.context import Enclosed, PrintContext
 from reportgen.dossier.environment import Templates, verbatim
 from reportgen.dossier.model import Dossier
-from reportgen.dossier.references import blocks, references
+from reportgen.dossier.printed import select
+from reportgen.dossier.references import references
+from reportgen.dossier.text import visible
 
 Paper = Literal["a4", "letter"]
-Relationship = Literal["Source", "Data", "Alternative", "Supplement", "Unspecified"]
 
-# A table's cells decide what a PDF costs; the rest of its rows stand in the attachments.
-MOST_ROWS = 250
 # The width of each paper less print.css's margins, in points.
-_MEASURES: Mapping[Paper, float] = {"a4": 481.8, "letter": 498.6}
-_MOST_FILES = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """A file that travels inside the PDF; `relationship` says what it is to the document."""
-
-    name: str
-    data: bytes
-    description: str
-    relationship: Relationship = "Data"
+MEASURES: Mapping[Paper, float] = {"a4": 481.8, "letter": 498.6}
+_HEAD = 7.0  # print.css sets the running head in this size, in points
+_BESIDE = 24.0  # between the two ends of the running head, in points
+_MOST_FILES = 120
+# Templates escape every quote and bracket that is not markup, so that a link is found by its form.
+_LINK = re.compile(r'(<a\b[^>]*\shref="((?:https?:|mailto:)[^"]*)"[^>]*>.*?</a>)', re.DOTALL)
 
 
 def render(
@@ -41,36 +35,63 @@ def render(
     templates: Templates | None = None,
 ) -> bytes:
     """Print `dossier` with `attachments` inside it."""
-    names = {attachment.name for attachment in attachments}
-    html = fonts.printable(page(dossier, names, paper, templates), fonts.characters())
+    html = fonts.printable(page(dossier, attachments, paper, templates), fonts.characters())
     with fonts.only_ours():
         from reportgen.dossier.press import press
 
         return press(html, attachments, datetime.fromisoformat(dossier.started))
 
 
-def page(dossier: Dossier, attached: set[str], paper: Paper = "a4", templates: Templates | None = None) -> str:
-    """Return the page that is printed; `attached` are the names of the files that travel inside the PDF."""
-    files = min(len(dossier.evidence), _MOST_FILES)
-    tables = {table.id: len(table.rows) for block in blocks(dossier) for table in block.tables}
+def page(
+    dossier: Dossier,
+    attachments: Sequence[Attachment] = (),
+    paper: Paper = "a4",
+    templates: Templates | None = None,
+) -> str:
+    """Return the page that is printed; `attachments` are the files that travel inside the PDF."""
+    refs = references(dossier)
+    names = {attachment.data: attachment.name for attachment in attachments}
+    homes = {file.name: names[data] for file in dossier.data if (data := file.text.encode()) in names}
+    printed = select(dossier, refs, homes, MEASURES[paper])
     made = templates or Templates()
     context = PrintContext(
         dossier=dossier,
-        refs=references(dossier),
-        shown=allot(tables, MOST_ROWS - files),
-        files=files,
-        attached=attached,
-        drawings={chart.id: fonts.printable(chart.panels[0], fonts.characters()) for chart in dossier.charts},
+        refs=refs,
+        printed=printed,
+        drawings={
+            chart.id: tuple(fonts.printable(panel, fonts.characters()) for panel in chart.panels)
+            for chart in dossier.charts
+            if chart.id in printed.charts
+        },
+        enclosed=tuple(Enclosed(file.name, file.description, file.size, file.sha256) for file in attachments),
+        whole=JSON if any(attachment.name == JSON for attachment in attachments) else "",
+        files=min(len(dossier.evidence), _MOST_FILES),
+        beside=_beside(dossier),
+        head=running_head(dossier, paper),
         paper=paper,
-        fit=lambda columns, rows: fit(columns, rows, _MEASURES[paper]),
         style=verbatim(made.source("dossier/print.css", "dossier/own-print.css")),
     )
-    return made.render("dossier/print.html.j2", context)
+    return with_footnotes(made.render("dossier/print.html.j2", context))
 
 
-def allot(sizes: Mapping[str, int], most: int) -> dict[str, int]:
-    """Share `most` rows out over tables: small ones are shown whole, the others get equal parts of what is left."""
-    shown: dict[str, int] = {}
-    for index, (name, size) in enumerate(sorted(sizes.items(), key=lambda item: item[1])):
-        shown[name] = min(size, (most - sum(shown.values())) // (len(sizes) - index))
-    return shown
+def with_footnotes(html: str) -> str:
+    """Return `html` with the address of each outward link after it, which the style sheet makes a footnote."""
+    return _LINK.sub(r'\1<span class="address">\2</span>', html)
+
+
+def running_head(dossier: Dossier, paper: Paper) -> str:
+    """Return the suite's name, cut so that it never reaches what stands at the other end of the running head."""
+    suite = fonts.printable(visible(dossier.suite), fonts.characters())
+    other = fonts.advance(f"version {dossier.version}  ·  page 999 of 999", fonts.SANS)
+    room = (MEASURES[paper] - _BESIDE) / _HEAD - other
+    if fonts.advance(suite, fonts.SANS) <= room:
+        return suite
+    while suite and fonts.advance(f"{suite}…", fonts.SANS) > room:
+        suite = suite[:-1]
+    return f"{suite}…"
+
+
+def _beside(dossier: Dossier) -> str:
+    """Return the folder beside the PDF in which the bundle's files are published, or "" where they are not."""
+    file = next((file for file in dossier.evidence if file.href), None)
+    return file.href.removesuffix(f"/{quote(file.path)}") if file else ""

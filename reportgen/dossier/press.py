@@ -16,9 +16,10 @@ from weasyprint import HTML
 from weasyprint import Attachment as Embedded
 from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
-from reportgen.dossier.pdf import Attachment
+from reportgen.dossier.attachments import Attachment
 
 _VARIANT = "pdf/a-3a"
+_POINTS = 0.75  # in a pixel
 _MEDIA_TYPES = {
     ".csv": "text#2fcsv",
     ".json": "application#2fjson",
@@ -73,6 +74,7 @@ def press(html: str, attachments: Sequence[Attachment], moment: datetime) -> byt
     def finish(_document: Any, pdf: Any) -> None:
         _say_accessible(pdf)
         _name_types(pdf, ordered)
+        _mend_structure(pdf)
 
     with _collector_at_rest(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint leaves it to Python to close its colour profile
@@ -112,6 +114,22 @@ def _name_types(pdf: Any, attachments: Sequence[Attachment]) -> None:
         suffix = attachment.name[attachment.name.rfind(".") :]
         file = _object(pdf, _object(pdf, reference)["EF"]["F"])
         file.extra["Subtype"] = f"/{_MEDIA_TYPES.get(suffix, 'application#2foctet-stream')}"
+
+
+def _mend_structure(pdf: Any) -> None:
+    """Say of each head whether a column or a row is under it, and where on its page each drawing stands.
+
+    WeasyPrint links cells to their heads by ids only, and gives places in pixels from the top.
+    """
+    for element in pdf.objects:
+        kind = element.get("S") if isinstance(element, dict) else None
+        if kind == "/TH":
+            group = _object(pdf, _object(pdf, element["P"])["P"])
+            element["A"]["Scope"] = "/Column" if group["S"] == "/THead" else "/Row"
+        elif kind == "/Figure":
+            left, top, right, bottom = (side * _POINTS for side in element["A"]["BBox"])
+            height = _object(pdf, element["Pg"])["MediaBox"][3]
+            element["A"]["BBox"][:] = [left, height - bottom, right, height - top]
 
 
 def _object(pdf: Any, reference: bytes) -> Any:

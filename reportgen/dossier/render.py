@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reportgen.dossier.build import build
 from reportgen.dossier.environment import Templates
@@ -15,11 +14,7 @@ from reportgen.dossier.text import plain
 from reportgen.evidence import write
 from reportgen.evidence.bundle import Bundle, open_bundle, refuse_inside
 from reportgen.evidence.errors import BundleError, UserError
-from reportgen.evidence.redaction import redact
 from reportgen.evidence.verify import in_short, verify
-
-if TYPE_CHECKING:
-    from reportgen.dossier.pdf import Attachment
 
 FORMATS = ("html", "pdf", "json", "markdown")
 DEFAULT_FORMATS = ("html", "pdf")
@@ -93,8 +88,9 @@ def _write(
         return html.render(dossier, templates, rows).encode()
     if name == "pdf":
         from reportgen.dossier import pdf
+        from reportgen.dossier.attachments import attachments
 
-        return pdf.render(dossier, _attachments(dossier, bundle), "letter" if paper == "letter" else "a4", templates)
+        return pdf.render(dossier, attachments(dossier, bundle), "letter" if paper == "letter" else "a4", templates)
     if name == "json":
         from reportgen.dossier import jsonform
 
@@ -104,21 +100,6 @@ def _write(
 
         return markdown.render(dossier, page).encode()
     raise UserError(None, f"'{name}' is not a format", f"use one of {', '.join(FORMATS)}")
-
-
-def _attachments(dossier: Dossier, bundle: Bundle) -> list[Attachment]:
-    """Give a reviewer who has only the PDF the figures too: processed tables, provenance and manifest."""
-    from reportgen.dossier.pdf import Attachment
-
-    tables = [Attachment(file.name, file.text.encode(), file.description) for file in dossier.data if not file.inline]
-    kept = (
-        ("provenance.json", "data/provenance.json", "On what, with what and how it was measured."),
-        ("manifest-sha256.txt", "manifest-sha256.txt", "The digest of every file of the evidence."),
-    )
-    for name, path, description in kept:
-        data = bundle.read(path)
-        tables.append(Attachment(name, data if dossier.tier == "full" else redact(path, data), description))
-    return tables
 
 
 def _headline(finding: Finding) -> str:

@@ -172,7 +172,7 @@ def _speedup_chart(of: Gathered, shown: Shown) -> list[Chart]:
     n, unit = (interval.n, interval.unit) if interval else (0, "run")
     source = call("ratio_n", found[0].baseline.metrics[TIME].row, found[0].case.metrics[TIME].row)
     caption = say(
-        "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itof.",
+        "Time of {baseline} over the time of each, geometric mean of {kind}runs{n}; {backend}, {scenario}. The line at 1 is {baseline} itself.",
         baseline=shorten(baseline, 40),
         kind="paired " if found[0].ratio.paired else "",
         n=(

@@ -29,6 +29,7 @@ _MONTHS = (
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIGITS = 4
 _MOST_DIGITS = 5
+_LONGEST_WHOLE = 24
 _MOST_DECIMALS = 7  # a number that deserves more is printed with its power of ten
 
 
@@ -200,6 +201,47 @@ def plain(sentence: Sentence) -> str:
         for p in sentence
     ]
     return "".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Parts of a sentence that follow one another; no line may end within a run that is `whole`."""
+
+    parts: Sentence
+    whole: bool
+
+
+def runs(sentence: Sentence) -> tuple[Run, ...]:
+    """Part a sentence where a line may end; what a no-break space or nothing at all joins to a figure is whole with it.
+
+    WeasyPrint ends a line far too early where an element follows a no-break space. A long name may always be broken.
+    """
+    found: list[Run] = []
+    joined: list[Part] = []
+
+    def finish() -> None:
+        if joined:
+            long = any(isinstance(part, Name) and len(part.text) > _LONGEST_WHOLE for part in joined)
+            words = all(isinstance(part, str) for part in joined)
+            found.append(Run(tuple(joined), whole=not long and not words))
+            joined.clear()
+
+    for part in sentence:
+        if not isinstance(part, str):
+            joined.append(part)
+            continue
+        first, space, rest = part.partition(" ")
+        if first:
+            joined.append(first)
+        if not space:
+            continue
+        finish()
+        free, space, last = rest.rpartition(" ")
+        found.append(Run((f" {free}{space}",), whole=False))
+        if last:
+            joined.append(last)
+    finish()
+    return tuple(found)
 
 
 def shorten(name: str, longest: int = 64) -> Name:

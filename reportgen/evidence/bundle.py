@@ -436,11 +436,17 @@ class Bundle:
         """Return the first 12 of the digest: the version of the bundle's dossier."""
         return self.digest[:DIGEST_SHOWN]
 
+    @property
+    def _listed(self) -> Mapping[str, str]:
+        """Return the digest of every file, that of the tag manifest being the bundle's own."""
+        return {**self.digests, TAG_MANIFEST: self.digest}
+
     def read(self, name: str) -> bytes:
         """Return the bytes of the file called `name` in the bundle, as they were bundled."""
-        if name not in self.digests:
+        digest = self._listed.get(name)
+        if digest is None:
             raise BundleError(self.path / name, "is not a file of this bundle", _MEND)
-        return _read(self.path, name, self.digests[name])
+        return _read(self.path, name, digest)
 
     @property
     def software(self) -> str:
@@ -450,8 +456,8 @@ class Bundle:
 
     def files(self) -> tuple[BundleFile, ...]:
         """Return every file by the manifests, sorted by path, tag files included."""
-        digests = {**self.digests, TAG_MANIFEST: self.digest}
-        return tuple(BundleFile(name, _size(self.path, name), digests[name]) for name in sorted(digests))
+        listed = self._listed
+        return tuple(BundleFile(name, _size(self.path, name), listed[name]) for name in sorted(listed))
 
     def samples(self) -> pd.DataFrame:
         """Return all samples, with each constant spread over its launches."""

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.dossier import columns, fonts
-from reportgen.dossier.model import Cell, Column, Name
-from tests.dossier import specimen
+from reportgen.dossier import fonts
 
 
 def test_the_faces_are_there() -> None:
@@ -52,27 +50,3 @@ def test_a_width_is_that_of_the_font() -> None:
     assert fonts.advance("0000", fonts.SANS) == pytest.approx(4 * 0.636, abs=0.002)
     assert fonts.advance("il", fonts.MONO) == fonts.advance("WM", fonts.MONO)
     assert fonts.advance("索", fonts.SANS) > 2
-
-
-def test_a_table_that_fits_is_as_wide_as_its_cells() -> None:
-    fitted = columns.fit(specimen.COLUMNS, specimen.many_rows(3).rows, 481.8)
-    assert fitted.fit == ""
-    assert sum(fitted.widths) < 481.8
-
-
-def test_words_give_way_before_numbers() -> None:
-    heads = (Column("Kernel"), Column("Time", "us", numeric=True))
-    rows = [(Cell((Name("k" * 200, "k" * 200),)), Cell(("123456.78",)))]
-    fitted = columns.fit(heads, rows, 300)
-    assert sum(fitted.widths) == pytest.approx(300, abs=0.1)
-    assert fitted.widths[1] >= fonts.advance("123456.78", fonts.SANS) * 7
-
-
-def test_a_wide_table_comes_closer_and_then_shrinks() -> None:
-    heads = tuple(Column(f"metric {index}", "us", numeric=True) for index in range(14))
-    fits = [columns.fit(heads[:n], [tuple(Cell(("123.45",)) for _ in heads[:n])], 481.8) for n in (4, 9, 11, 14)]
-    assert [list(columns.FITS).index(fitted.fit) for fitted in fits] == sorted(
-        list(columns.FITS).index(f.fit) for f in fits
-    )
-    assert fits[-1].fit != ""
-    assert all(sum(fitted.widths) <= 482 for fitted in fits)

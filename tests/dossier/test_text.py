@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.dossier import text
-from reportgen.dossier.model import Figure, Name
-from reportgen.dossier.text import Scale
+from reportgen.dossier.model import Figure, Name, Part
+from reportgen.dossier.text import Scale, plain, runs
 from tests import hostile
 
 
@@ -226,3 +226,29 @@ def test_words_join() -> None:
     assert [text.listed(w) for w in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
     assert [text.plural(n, "run") for n in (0, 1, 2)] == ["runs", "run", "runs"]
     assert text.plural(2, "launch", "launches") == "launches"
+
+
+def _pieces(*parts: Part) -> list[tuple[str, bool]]:
+    return [(plain(run.parts), run.whole) for run in runs(parts)]
+
+
+def test_a_line_never_ends_between_a_figure_and_what_is_joined_to_it() -> None:
+    speed = Figure(795e12, "795", "TFLOP/s", "795 TFLOP/s", "x.AvgValue")
+    size = Figure(4096, "4096", "", "4096", "parameter:n")
+    sentence = (Name("fp16", "fp16"), " reaches ", speed, ", at (n\u00a0=\u00a0", size, "), as a whole.")
+
+    assert _pieces(*sentence) == [
+        ("fp16", True),
+        (" reaches ", False),
+        ("795 TFLOP/s,", True),
+        (" at ", False),
+        ("(n\u00a0=\u00a04096),", True),
+        (" as a ", False),
+        ("whole.", False),
+    ]
+    assert plain(sentence) == "".join(text for text, _ in _pieces(*sentence))
+
+
+def test_a_long_name_may_be_broken() -> None:
+    assert _pieces(Name("k" * 80, "k" * 80), ", and") == [("k" * 80 + ",", False), (" ", False), ("and", False)]
+    assert _pieces() == []

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,14 +15,15 @@ import pytest
 from pypdf import PdfReader
 
 from reportgen.dossier import pdf
-from reportgen.dossier.pdf import Attachment
+from reportgen.dossier.attachments import Attachment
 from tests.dossier import specimen
+from tests.dossier.pdf.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ATTACHED = (
     Attachment("processed.csv", b"Annotation,AvgValue\nfp16,1.5\n", "The processed table", "Source"),
     Attachment("manifest-sha256.txt", b"0000  data/bundle.json\n", "The manifest", "Supplement"),
     Attachment("matmul-cupti-speed.csv", f"n,{specimen.CHINESE}\n".encode(), "A chart’s data"),
+    Attachment("dossier.json", b"{}\n", "This dossier as data", "Alternative"),
 )
 
 
@@ -131,48 +130,7 @@ def test_charts_have_words_in_place_of_them(data: bytes) -> None:
     objects: list[Any] = [reader.get_object(number) for number in range(1, int(count))]
     told = [str(o["/Alt"]) for o in objects if isinstance(o, dict) and o.get("/S") == "/Figure" and "/Alt" in o]
     assert len(told) == len(specimen.dossier().charts)
-    assert any(words.startswith("Speed over size. Each point is the mean") for words in told)
-
-
-@pytest.mark.skipif(shutil.which("qpdf") is None, reason="qpdf is not installed")
-def test_qpdf_finds_no_fault(data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "dossier.pdf"
-    path.write_bytes(data)
-    checked = subprocess.run(["qpdf", "--check", str(path)], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
-def test_paper_is_a4_or_letter(reader: PdfReader) -> None:
-    letter = PdfReader(io.BytesIO(pdf.render(specimen.dossier(), (), "letter")))
-    assert [round(float(side)) for side in reader.pages[0].mediabox[2:]] == [595, 842]
-    assert {tuple(round(float(side)) for side in page.mediabox[2:]) for page in letter.pages} == {(612, 792)}
-
-
-def test_at_most_250_rows_and_the_rest_is_told() -> None:
-    dossier = specimen.dossier()
-    block = replace(dossier.method.blocks[0], tables=(specimen.many_rows(600),))
-    page = pdf.page(replace(dossier, method=replace(dossier.method, blocks=(block,))), {"processed.csv"})
-    bodies = re.findall(r"<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
-    rows = sum(body.count("<tr>") for body in bodies)
-    assert 200 < rows <= pdf.MOST_ROWS
-    left = re.search(
-        r"(\d+) more rows are not printed and stand in\s+the attached file <code>processed.csv</code>", page
-    )
-    assert left is not None
-
-
-def test_without_the_attachment_the_rest_is_said_to_be_in_the_html() -> None:
-    assert re.search(
-        r"12 more rows are not printed and stand in\s+the HTML form of this dossier\.",
-        pdf.page(specimen.dossier(), set()),
-    )
-
-
-def test_rows_are_shared_out_with_small_tables_whole() -> None:
-    shown = pdf.allot({"a": 5, "b": 400, "c": 100}, 250)
-    assert (shown["a"], shown["c"], sum(shown.values())) == (5, 100, 250)
-    assert pdf.allot({}, 250) == {}
-    assert pdf.allot({"a": 3}, 250) == {"a": 3}
+    assert any(words.startswith("Figure 1, Speed over size. Each point is the mean") for words in told)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +148,9 @@ import sys
 {before}
 sys.path.insert(0, {root!r})
 from reportgen.dossier import pdf
-from tests.dossier import specimen, test_pdf
-sys.stdout.buffer.write(pdf.render(specimen.dossier(), test_pdf.ATTACHED))
+from tests.dossier import specimen
+from tests.dossier.pdf import test_document
+sys.stdout.buffer.write(pdf.render(specimen.dossier(), test_document.ATTACHED))
 """
 
 
