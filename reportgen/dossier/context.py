@@ -49,6 +49,7 @@ class PrintContext:
     files: int  # how many of the bundle's files are printed
     beside: str  # the folder beside the PDF in which the bundle's files are published, or ""
     head: str  # the suite's name as the running head has room for it
+    setting: str  # the class by which the findings are set so that they stand on page one
     paper: str  # a4 or letter
     style: Markup
 

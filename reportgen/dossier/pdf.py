@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import quote
 
-from reportgen.dossier import fonts
+from reportgen.dossier import cover, fonts
 from reportgen.dossier.attachments import JSON, Attachment
 from reportgen.dossier.context import Enclosed, PrintContext
 from reportgen.dossier.environment import Templates, verbatim
@@ -19,8 +19,9 @@ from reportgen.dossier.text import visible
 
 Paper = Literal["a4", "letter"]
 
-# The width of each paper less print.css's margins, in points.
+# The width and height of each paper less print.css's margins, in points.
 MEASURES: Mapping[Paper, float] = {"a4": 481.8, "letter": 498.6}
+_HEIGHTS: Mapping[Paper, float] = {"a4": 717.1, "letter": 667.2}
 _HEAD = 7.0  # print.css sets the running head in this size, in points
 _BESIDE = 24.0  # between the two ends of the running head, in points
 _MOST_FILES = 120
@@ -68,6 +69,7 @@ def page(
         files=min(len(dossier.evidence), _MOST_FILES),
         beside=_beside(dossier),
         head=running_head(dossier, paper),
+        setting=cover.setting(dossier, MEASURES[paper], _HEIGHTS[paper]),
         paper=paper,
         style=verbatim(made.source("dossier/print.css", "dossier/own-print.css")),
     )

@@ -18,7 +18,6 @@ FOR_OTHERS = {
         [(model.Dossier, "sources"), *((model.Sources, name) for name in ("rows", "calls", "files"))],
         "a page of rows is given its own part of them",
     ),
-    (model.Block, "seen"): "the references of a page are made of it",
     (model.Finding, "rule"): "other programs tell findings apart by it",
 }
 
