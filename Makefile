@@ -19,7 +19,7 @@ TORCH_STAMP := $(VENV)/.torch-$(call checksum,requirements/run.txt requirements/
 BENCH_STAMP := $(VENV)/.bench-$(call checksum,requirements/run.txt requirements/dev.txt requirements/bench.txt)
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
-	--generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
+	--generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate --quiet
 
 # $(call timed,NAME,COMMAND): run a command, say how long it took, keep its exit code.
 timed = @begin=$$(date +%s); code=0; $(2) || code=$$?; echo "make $(1) took $$(( $$(date +%s) - begin )) s"; exit $$code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen.analysis import groups, sources
 from reportgen.analysis.groups import Group
 from reportgen.analysis.timer import tick
-from reportgen.dossier import charts, keeping, tables
+from reportgen.dossier import charts, keeping, steadiness_table
 from reportgen.dossier.gathered import MOST_RANKED, Gathered, heading
 from reportgen.dossier.model import Block, Section, Sentence
 from reportgen.dossier.text import figure, say, visible
@@ -34,7 +34,7 @@ def method(of: Gathered) -> Section:
                 thin = f" Of a row of more than {most:,} runs the lowest and the highest of each stretch are shown."
                 caption = (caption[0] + thin,)
             made.append(of.chart(chart_id, title, describe, caption, drawn))
-        table = tables.stability(group, f"{shown.id}-stability", of.declared(group.benchmark))
+        table = steadiness_table.stability(group, f"{shown.id}-stability", of.declared(group.benchmark))
         blocks.append(
             Block(
                 f"{shown.id}-how",
@@ -46,7 +46,7 @@ def method(of: Gathered) -> Section:
         )
     read = of.table[groups.readings(of.table)]
     if len(read):
-        table = tables.readings(read, "readings")
+        table = steadiness_table.readings(read, "readings")
         blocks.append(Block("readings-how", "What the suite's collectors read", (), (), (table,)))
     files = keeping.files_read(of.info)
     lead: Sentence = (*files, *_policy(of))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen.analysis import fastest
 from reportgen.analysis.fastest import Lead, Place
 from reportgen.analysis.groups import Case, Group
-from reportgen.dossier import tables, words
+from reportgen.dossier import cells, words
 from reportgen.dossier.declared import Declared
 from reportgen.dossier.findings import phrases
 from reportgen.dossier.model import Cell, Column, Sentence, Table
@@ -29,7 +29,7 @@ def by_axis(group: Group, table_id: str, data_name: str, declared: Declared, tic
         places = [Place(cases, fastest.fastest(cases, declared.baseline, tick)) for cases in group.rivals()]
     compared = any(place.found is not None for place in places)
     against = declared.baseline if declared.baseline in annotations else ""
-    scale = tables.metric_scale(group, metric)
+    scale = cells.metric_scale(group, metric)
     columns = [
         Column(visible(group.axis), "", True, code=True),
         *(Column(visible(annotation), scale.unit, True, code=True) for annotation in annotations),
@@ -47,7 +47,7 @@ def by_axis(group: Group, table_id: str, data_name: str, declared: Declared, tic
     rows = tuple(_row(place, group, metric, scale, declared, against, compared=compared) for place in places)
     label = words.label(metric)
     caption = f"{label[:1].upper()}{label[1:]} by {visible(group.axis)}, a column for each annotation; means over runs."
-    return Table(table_id, caption, tuple(columns), rows[: tables.MOST_ROWS], 0, data_name)
+    return Table(table_id, caption, tuple(columns), rows[: cells.MOST_ROWS], 0, data_name)
 
 
 def _metric(group: Group, declared: Declared) -> str:
@@ -69,30 +69,30 @@ def _row(
     place: Place, group: Group, metric: str, scale: Scale, declared: Declared, against: str, *, compared: bool
 ) -> tuple[Cell, ...]:
     by_name = {case.annotation: case for case in place.cases}
-    cells = [tables.param_cell(place.cases[0], group.axis, declared)]
+    line = [cells.param_cell(place.cases[0], group.axis, declared)]
     for annotation in group.annotations:
         case = by_name.get(annotation)
-        cells.append(
+        line.append(
             Cell((), "", "not known", "it was not asked for here") if case is None else _cell(case, metric, scale)
         )
     if not compared:
-        return tuple(cells)
+        return tuple(line)
     found = place.found
     if found is None:
         told = sum(case.time is not None for case in place.cases) > 1
         why = "the intervals do not tell" if told else "there is nothing to compare"
-        return (*cells, Cell((), "", "cannot tell", why), Cell(("",), ""), Cell(("",), ""))
+        return (*line, Cell((), "", "cannot tell", why), Cell(("",), ""), Cell(("",), ""))
     names: Sentence = (phrases.name(found.best),)
     if found.tied:
         names = (*names, ", not to be told from ", *phrases.names(found.tied, " or "))
     lead = found.over(against) if against else found.next
-    return (*cells, Cell(names, found.best.annotation), *_lead(lead, found.best, found.comparisons))
+    return (*line, Cell(names, found.best.annotation), *_lead(lead, found.best, found.comparisons))
 
 
 def _cell(case: Case, metric: str, scale: Scale) -> Cell:
     """Return a case's value, marked where its time is unstable."""
     row = case.metrics.get(metric)
-    cell = tables.value_cell(row, scale)
+    cell = cells.value_cell(row, scale)
     time = case.time
     if cell.mark or not cell.parts or time is None or time.stable is not False:
         return cell

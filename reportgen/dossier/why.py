@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen.analysis import bottleneck, kernels
 from reportgen.analysis.derive import TIME
-from reportgen.dossier import charts, tables
+from reportgen.dossier import charts, kernel_table
 from reportgen.dossier.gathered import Gathered, heading, scenario
 from reportgen.dossier.model import Block, Section
 from reportgen.dossier.text import figure, say, visible
@@ -40,7 +40,7 @@ def limits(of: Gathered) -> Section | None:
             busy=figure(bottleneck.BUSY_PCT, "%", "constant:bottleneck.BUSY_PCT"),
         )
         chart = of.chart(chart_id, title, describe, caption, drawn)
-        table = tables.kernels(found, group, f"{shown.id}-kernels", of.declared(group.benchmark))
+        table = kernel_table.kernels(found, group, f"{shown.id}-kernels", of.declared(group.benchmark))
         blocks.append(Block(f"{shown.id}-why", f"{visible(group.benchmark)}: {heading(group)}", (), (chart,), (table,)))
     if not blocks:
         return None

@@ -9,7 +9,7 @@ import pytest
 
 from reportgen.analysis import groups, processed
 from reportgen.analysis.derive import TIME
-from reportgen.dossier import svg, tables
+from reportgen.dossier import steadiness_table, svg
 from reportgen.dossier.build import build
 from reportgen.dossier.model import Dossier
 from reportgen.dossier.text import plain
@@ -76,7 +76,7 @@ def test_what_collectors_read_is_no_case_but_a_table_of_its_own(tmp_path: Path) 
     ]
     rows = [*runs({TIME: STEADY}, n=8), *read]
     whole = processed.table(table(rows))
-    made = tables.readings(whole[groups.readings(whole)], "readings")
+    made = steadiness_table.readings(whole[groups.readings(whole)], "readings")
 
     assert [[plain(cell.parts) for cell in row] for row in made.rows] == [
         ["temperature", "square", "ncu", "default", "8", "42 °C", "40 °C", "44 °C", "°C", "3"]

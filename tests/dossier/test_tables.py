@@ -8,7 +8,7 @@ import pytest
 
 from reportgen.analysis import kernels
 from reportgen.analysis.derive import TIME
-from reportgen.dossier import tables
+from reportgen.dossier import cells, kernel_table, steadiness_table, tables
 from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Cell, Figure, Table
 from reportgen.dossier.text import plain
@@ -132,8 +132,8 @@ def test_parameters_are_figures_in_their_unit_and_words_are_words() -> None:
 
 
 def test_long_tables_say_how_many_rows_are_left_out() -> None:
-    made = results([row for n in range(tables.MOST_ROWS + 3) for row in runs({TIME: [1.0]}, n=n)])
-    assert (len(made.rows), made.left_out, made.data_name) == (tables.MOST_ROWS, 3, "processed.csv")
+    made = results([row for n in range(cells.MOST_ROWS + 3) for row in runs({TIME: [1.0]}, n=n)])
+    assert (len(made.rows), made.left_out, made.data_name) == (cells.MOST_ROWS, 3, "processed.csv")
 
 
 def test_stability_shows_least_median_and_most() -> None:
@@ -143,7 +143,7 @@ def test_stability_shows_least_median_and_most() -> None:
         *runs({TIME: ["boom"]}, n=3),
         *runs({TIME: [100.0, 100.0]}, n=4),
     ]
-    made = tables.stability(grouped(rows)[0], "t")
+    made = steadiness_table.stability(grouped(rows)[0], "t")
     got = shown(made)
     assert [(r["least [ns]"], r["median [ns]"], r["most [ns]"]) for r in got] == [
         ("100", "104", "120"),
@@ -161,7 +161,7 @@ def test_stability_shows_least_median_and_most() -> None:
 def test_tables_stand_for_any_metric(metrics: dict[str, Any]) -> None:
     group = grouped(runs(metrics, n=1))[0]
     assert len(tables.results(group, "t", "d").rows) == 1
-    assert len(tables.stability(group, "t").rows) == 1
+    assert len(steadiness_table.stability(group, "t").rows) == 1
 
 
 def test_a_mean_of_0_has_no_relative_deviation() -> None:
@@ -184,7 +184,7 @@ def test_kernels_say_what_limits_them() -> None:
     ]
     group = grouped(rows)[0]
     found = kernels.of_group(table(rows), group, [TIME, SM, DRAM, "launch__grid_size"])
-    got = shown(tables.kernels(found, group, "t"))
+    got = shown(kernel_table.kernels(found, group, "t"))
     assert [(r["kernel"], r["time [us]"], r["SM [%]"], r["DRAM [%]"], r["limit"]) for r in got] == [
         ("gemm<a>(int)", "3.000", "80", "20", "compute"),
         ("reduce", "0.05000", "3", "(not known)", "(not known)"),
