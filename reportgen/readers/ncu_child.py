@@ -81,6 +81,8 @@ class _Reader:
             names = self.wanted if self.wanted is not None else action.metric_names()
             if name is None or not names:
                 raise ValueError("it has no name or no metrics")
+            nameless = sum(not metric for metric in names)
+            names = tuple(filter(None, names))
             self._metrics(action, names)
             if self.wanted is None:
                 names = (*names, *self._rules(action))
@@ -89,6 +91,8 @@ class _Reader:
             del self.values[start[0] :], self.texts[start[1] :], self.absent[start[2] :]
             self.losses.append(f"launch {place} cannot be read ({type(error).__name__}: {error})")
             return
+        if nameless:
+            self.losses.append(f"{nameless} of the metrics of launch {place} have lost their names")
         launch["set"] = self.sets.setdefault(tuple(names), len(self.sets))
         self.launches.append(launch)
 

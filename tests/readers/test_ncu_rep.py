@@ -285,6 +285,18 @@ def test_reading_that_outlasts_its_time_is_stopped(data: Path) -> None:
     pool.close()
 
 
+def test_a_metric_that_lost_its_name_is_told_and_the_others_stand(data: Path, tmp_path: Path) -> None:
+    contents = bytearray((data / "graph_whole.ncu-rep").read_bytes())
+    contents[53816053 % len(contents)] ^= 2
+    path = tmp_path / "nameless.ncu-rep"
+    path.write_bytes(contents)
+
+    samples = read(path)
+
+    assert any("have lost their names" in loss for loss in samples.losses)
+    assert "" not in set(samples.frame["metric"])
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 255)), min_size=1, max_size=8), st.integers(0, 10**9))
 def test_any_damage_ends_in_samples_or_one_line(
