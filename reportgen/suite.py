@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self, get_args
 
 Config = Mapping[str, Any]
+BACKENDS = ("ncu", "cupti", "torch")
 Heat = Literal["burst", "sustained"]
 Scope = Literal["once", "config", "run", "annotation"]
 Replay = Literal["kernel", "range", "application"]
@@ -91,7 +92,7 @@ class Benchmark:
     quick: tuple[Config, ...]
     runs: tuple[int, ...]  # of each of `configs`
     quick_runs: tuple[int, ...]
-    processes: int | None = None
+    processes: int | Mapping[str, int] | None = None
     warmup: int = 1
     metrics: tuple[str, ...] = ()
     derive: Mapping[str, Derived] = field(default_factory=dict)
@@ -120,7 +121,7 @@ def benchmark(
     configs: Iterable[Config | Sequence[Any] | Any] = ({},),
     quick: Iterable[Config | Sequence[Any] | Any] | None = None,
     runs: int | Callable[..., int] = 10,
-    processes: int | None = None,
+    processes: int | Mapping[str, int] | None = None,
     warmup: int = 1,
     metrics: Iterable[str] = (),
     derive: Mapping[str, Derived] | None = None,
@@ -153,8 +154,9 @@ def benchmark(
 
     How it is measured:
 
-    - `runs` of each configuration (a number, or a function of the configuration's parameters) in each of `processes` (as the
-      backend has it unless set), after `warmup` unmeasured ones.
+    - `runs` of each configuration (a number, or a function of the configuration's parameters) in each of `processes`, after
+      `warmup` unmeasured ones. `processes` is a number, or a mapping of backends to numbers (`{"cupti": 8}`); a backend that it
+      does not name has its usual number.
     - `scenarios`: cache and clock policies: default, strict, continuous, continuous-strict.
     - `heat`: `burst` measures each run on its own; `sustained` first runs the function back to back until the GPU is as
       warm and as slow as it will be under load. `thermal`: `off`, `auto`, or a `Thermal`, waits for a hot GPU to cool.
@@ -177,7 +179,8 @@ def benchmark(
         whole = tuple(_config(function, names, config) for config in configs)
         small = whole[:1] if quick is None else tuple(_config(function, names, config) for config in quick)
         of_whole, of_small = (tuple(_runs(function, runs, config) for config in some) for some in (whole, small))
-        _check(function, whole, runs=min(of_whole + of_small, default=1), processes=processes, warmup=warmup)
+        _check(function, whole, runs=min(of_whole + of_small, default=1), warmup=warmup)
+        _check_processes(function, processes)
         _check_word(function, "heat", heat, get_args(Heat))
         _check_word(function, "replay", replay, get_args(Replay))
         _check_word(function, "graphs", graphs, get_args(Graphs))
@@ -208,7 +211,7 @@ def benchmark(
             quick=small,
             runs=of_whole,
             quick_runs=of_small,
-            processes=processes,
+            processes=dict(processes) if isinstance(processes, Mapping) else processes,
             warmup=warmup,
             metrics=_texts(function, "metrics", metrics),
             derive=dict(derive or {}),
@@ -318,6 +321,18 @@ def _check(function: Callable[..., Any], configs: Sequence[Config], **counts: An
         least = 0 if name == "warmup" else 1
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < least):
             raise SuiteError(f"benchmark {function.__name__}: {name} is {count!r}; give a whole number from {least} on")
+
+
+def _check_processes(function: Callable[..., Any], processes: Any) -> None:
+    """Hold a number, or the numbers of a mapping whose keys are backends, to be 1 or more."""
+    if processes is None:
+        return
+    for backend, count in processes.items() if isinstance(processes, Mapping) else [("", processes)]:
+        name = f"processes[{backend!r}]" if backend else "processes"
+        if backend:
+            _check_word(function, "a backend of processes", backend, BACKENDS)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise SuiteError(f"benchmark {function.__name__}: {name} is {count!r}; give a whole number from 1 on")
 
 
 def _config(function: Callable[..., Any], names: Sequence[str], config: Any) -> dict[str, Any]:

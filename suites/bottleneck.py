@@ -10,6 +10,7 @@ from reportgen.suite import annotate, benchmark
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 ON_GPU = DEVICE == "cuda"
+PROCESSES = {"cupti": 6}  # so many that two collections can be told apart
 COUNTERS = (
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -41,6 +42,7 @@ FLOAT = 4  # bytes
         "DRAM rate": ("(dram__bytes_read.sum + dram__bytes_write.sum) / time / 1e9", "GB/s"),
         "GFLOP/s": "FLOP / time / 1e9",
     },
+    processes=PROCESSES,
 )
 def kinds() -> None:
     """What limits a product of matrices, a scaling, a softmax, a gather and a small sum?
@@ -81,6 +83,7 @@ def kinds() -> None:
     derive={"TFLOP/s": "2*n**3 / time / 1e12"},
     main="TFLOP/s",
     ceiling="compute",
+    processes=PROCESSES,
 )
 def most_arithmetic(n: int) -> None:
     """How much arithmetic does this GPU reach? The product that does the most sets the measured roof."""
@@ -98,6 +101,7 @@ def most_arithmetic(n: int) -> None:
     main="GB/s",
     units={"size": "byte"},
     ceiling="memory",
+    processes=PROCESSES,
 )
 def most_bytes(size: int) -> None:
     """How many bytes does this GPU's memory move? A scaling in place of a large array sets the measured roof."""
@@ -106,7 +110,12 @@ def most_bytes(size: int) -> None:
         x.mul_(2.0)
 
 
-@benchmark(configs=[{"launches": count} for count in (1, 8)], quick=[{"launches": 1}], scenarios=("continuous",))
+@benchmark(
+    configs=[{"launches": count} for count in (1, 8)],
+    quick=[{"launches": 1}],
+    scenarios=("continuous",),
+    processes=PROCESSES,
+)
 def small_launches(launches: int) -> None:
     """What does a launch cost that has nothing to do?
 

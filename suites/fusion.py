@@ -18,6 +18,7 @@ except ImportError:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 FLOAT = 4  # bytes
 BLOCK = 1024  # elements for each program of the Triton kernel
+PROCESSES = {"cupti": 6}  # so many that two collections can be told apart
 COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 
 if triton is not None:
@@ -52,6 +53,7 @@ def only_on_a_gpu() -> None:
         "read over least": (f"dram__bytes_read.sum / (3 * {FLOAT} * elements)", ""),
     },
     normalize_against="a + b * c",
+    processes=PROCESSES,
 )
 def addcmul(elements: int) -> None:
     """What does a + b * c cost in two kernels, in torch's own one, in Triton and compiled?"""
@@ -75,6 +77,7 @@ def addcmul(elements: int) -> None:
     metrics=COUNTERS,
     derive={"read over least": (f"dram__bytes_read.sum / ({FLOAT} * rows * columns)", "")},
     normalize_against="naive",
+    processes=PROCESSES,
 )
 def softmax(rows: int, columns: int) -> None:
     """What does a softmax cost in five kernels and in one?"""
@@ -92,6 +95,7 @@ def softmax(rows: int, columns: int) -> None:
     metrics=COUNTERS,
     derive={"read over least": (f"dram__bytes_read.sum / ({FLOAT} * (rows + 2) * columns)", "")},
     normalize_against="naive",
+    processes=PROCESSES,
 )
 def layer_norm(rows: int, columns: int) -> None:
     """What does a layer norm cost step by step and in one kernel?"""
@@ -111,6 +115,7 @@ def layer_norm(rows: int, columns: int) -> None:
     metrics=COUNTERS,
     derive={"read over least": (f"dram__bytes_read.sum / ({FLOAT} * (rows + 1) * columns)", "")},
     normalize_against="naive",
+    processes=PROCESSES,
 )
 def bias_gelu(rows: int, columns: int) -> None:
     """What does GELU of a sum with a bias cost in two kernels and in one?"""

@@ -11,6 +11,7 @@ from reportgen.suite import annotate, benchmark, skip
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SIZES = [{"n": n} for n in (512, 1024, 2048, 4096, 8192)]
 SMALL = [{"n": n} for n in (64, 128, 256)]
+PROCESSES = {"cupti": 5}  # so many that two collections can be told apart
 COUNTERS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 DERIVED = {
     "TFLOP/s": "2*n**3 / time / 1e12",
@@ -40,6 +41,7 @@ def to_fp8(x: torch.Tensor) -> torch.Tensor:
     main="TFLOP/s",
     axis="n",
     expect="rises",
+    processes=PROCESSES,
 )
 def matmul(n: int) -> None:
     """How fast is a product of two square matrices in each precision, and how exact?
@@ -88,6 +90,7 @@ def matmul(n: int) -> None:
     scenarios=("continuous",),
     heat="sustained",
     main="TFLOP/s",
+    processes=PROCESSES,
 )
 def sustained(n: int) -> None:
     """How fast is the largest product when the GPU has been at it for a while?

@@ -52,7 +52,7 @@ class PlannedBenchmark:
     name: str
     title: str
     configs: tuple[PlannedConfig, ...]
-    processes: int | None
+    processes: int | tuple[tuple[str, int], ...] | None  # of every backend, or of each that is named
     warmup: int
     metrics: tuple[str, ...]
     derive: tuple[Formula, ...]
@@ -69,6 +69,11 @@ class PlannedBenchmark:
     expect: str = ""
     ceiling: str = ""
     units: tuple[tuple[str, str], ...] = ()
+
+    def processes_under(self, backend: str) -> int:
+        """Return in how many processes it is measured under a backend: the backend's usual number unless it says otherwise."""
+        known = dict(self.processes) if isinstance(self.processes, tuple) else {backend: self.processes}
+        return known.get(backend) or PROCESSES.get(backend, 1)
 
     @property
     def mode(self) -> Mode:
@@ -141,7 +146,7 @@ def steps(plan: SuitePlan, backends: Sequence[str], scenarios: Sequence[str]) ->
     """
     found: list[Step] = []
     for backend in backends:
-        count = max(b.processes or PROCESSES[backend] for b in plan.benchmarks)
+        count = max(b.processes_under(backend) for b in plan.benchmarks)
         named = (ONLY_SCENARIO[backend],) if backend in ONLY_SCENARIO else scenarios or plan.scenarios
         modes = tuple(dict.fromkeys(b.mode for b in plan.benchmarks)) if backend == "ncu" else (Mode(),)
         for index, mode in enumerate(modes):
@@ -183,7 +188,11 @@ def _benchmark(found: Mapping[str, Any]) -> PlannedBenchmark:
     )
     derive = tuple(Formula(**formula) for formula in found["derive"])
     units = tuple((name, unit) for name, unit in found.get("units", ()))
-    return PlannedBenchmark(**{**found, **lists, "configs": configs, "derive": derive, "units": units})
+    processes = found["processes"]
+    if isinstance(processes, list):
+        processes = tuple((backend, count) for backend, count in processes)
+    whole = {**found, **lists, "configs": configs, "derive": derive, "units": units, "processes": processes}
+    return PlannedBenchmark(**whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +262,7 @@ def _unreadable(text: str, at: int, mend: str) -> UserError:
 
 def measures(bench: PlannedBenchmark, step: Step) -> bool:
     """Tell whether a step measures a benchmark: it asks for the scenario and so many processes, and ncu is set as it needs."""
-    if step.repetition >= (bench.processes or PROCESSES.get(step.backend, 1)):
+    if step.repetition >= bench.processes_under(step.backend):
         return False
     if step.backend in ONLY_SCENARIO:
         return True

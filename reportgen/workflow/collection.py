@@ -29,12 +29,12 @@ from reportgen.evidence import bundle, samples, tables, write
 from reportgen.evidence.bundle import START, BundleInfo, Formula, Status
 from reportgen.evidence.errors import ReadError, UserError
 from reportgen.evidence.samples import Samples
+from reportgen.suite import BACKENDS
 from reportgen.workflow import conditions, formulas, recorded
 from reportgen.workflow import steps as step_results
 from reportgen.workflow.formulas import Lack
 from reportgen.workflow.steps import DONE, KEPT
 
-BACKENDS = ("ncu", "cupti", "torch")
 _BEGUN = "begun"
 _RESERVED = ("benchmark", "run", "time", "annotation", derive.RATED_BANDWIDTH)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -191,15 +193,18 @@ def test_each_benchmark_has_as_many_processes_as_it_asks_for(tmp_path: Path) -> 
     path.write_text(
         "from reportgen.suite import benchmark\n@benchmark(configs=[1])\ndef f(n): ...\n"
         "@benchmark(configs=[1], processes=1)\ndef g(n): ...\n@benchmark(configs=[1], processes=5)\ndef h(n): ...\n"
+        "@benchmark(configs=[1], processes={'cupti': 8})\ndef i(n): ...\n"
     )
     plan = drive.plan(path, quick=False)
 
-    def measured(narrowed: plans.SuitePlan) -> dict[str, int]:
-        found = plans.steps(narrowed, ["cupti"], [])
+    def measured(narrowed: plans.SuitePlan, backend: str = "cupti") -> dict[str, int]:
+        found = plans.steps(narrowed, [backend], [])
         return {b.name: sum(plans.measures(b, step) for step in found) for b in narrowed.benchmarks}
 
-    assert measured(plan) == {"f": 3, "g": 1, "h": 5}
-    assert measured(plans.narrow(plan, None, None, (), 2)) == {"f": 2, "g": 2, "h": 2}
+    assert measured(plan) == {"f": 3, "g": 1, "h": 5, "i": 8}
+    assert measured(plan, "torch") == {"f": 1, "g": 1, "h": 5, "i": 1}
+    assert measured(plans.from_json(json.loads(json.dumps(asdict(plan))))) == measured(plan)
+    assert measured(plans.narrow(plan, None, None, (), 2)) == {"f": 2, "g": 2, "h": 2, "i": 2}
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,8 @@ def test_configurations_come_in_three_forms() -> None:
         ({"runs": lambda n: "many"}, "runs is 'many'"),
         ({"quick": [0], "runs": lambda n: n}, "runs is 0"),
         ({"processes": 0}, "processes is 0; give a whole number from 1 on"),
+        ({"processes": {"cupti": 0}}, r"processes\['cupti'\] is 0; give a whole number from 1 on"),
+        ({"processes": {"gpu": 3}}, "a backend of processes is 'gpu'; use one of ncu, cupti, torch"),
         ({"warmup": -1}, "warmup is -1; give a whole number from 0 on"),
         ({"metrics": "dram__bytes_read.sum"}, r"metrics is a text; write metrics=\['dram__bytes_read.sum'\]"),
         ({"scenarios": "strict"}, r"write scenarios=\['strict'\]"),
