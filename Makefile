@@ -24,7 +24,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
 # $(call timed,NAME,COMMAND): run a command, say how long it took, keep its exit code.
 timed = @begin=$$(date +%s); code=0; $(2) || code=$$?; echo "make $(1) took $$(( $$(date +%s) - begin )) s"; exit $$code
 
-.PHONY: help report torch test check format docs bench soak lock wheel clean python pango
+.PHONY: help report torch test check format docs golden bench soak lock wheel clean python pango
 
 help: ## Print this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ format: $(DEV_STAMP) ## Format the code and mend what ruff can mend
 
 docs: $(DEV_STAMP) ## Write the parts of docs/ that come from the code
 	@$(BIN)/python .ci/docs.py
+
+golden: pango $(DEV_STAMP) ## Accept the dossiers of the shipped bundles as they are now
+	@$(BIN)/python -m tests.dossier.goldens
 
 bench: pango $(BENCH_STAMP) ## Measure speed and size, as ratios within one run
 	$(call timed,bench,$(BIN)/python -m tests.benchmarks)

@@ -23,7 +23,7 @@ from reportgen.collect import plan as plans
 from reportgen.evidence import samples
 from reportgen.evidence.bundle import BundleInfo, Formula
 from reportgen.publish.config import SiteConfig
-from reportgen.workflow.collection import BACKENDS
+from reportgen.suite import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = {"matplotlib", "numpy", "pandas", "pydantic", "scipy", "weasyprint"}

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reportgen.analysis import drift
+from reportgen.analysis.drift import FEWEST_IN_ORDER, FEWEST_OF_A_PROCESS, TICKS
 from reportgen.analysis.groups import Case, Runs
 from reportgen.analysis.statistics import STABLE_BELOW_PCT
 
@@ -19,10 +21,6 @@ Cause = Literal["clock", "throttled", "first run", "processes", "drift", "one ru
 
 CYCLES = "gpc__cycles_elapsed.max"
 SMALL_NS = 10_000.0  # a kernel under 10 us is mostly its launch
-TICKS = 2  # a deviation of so many ticks is the timer's
-DRIFTS = 0.7  # rank correlation of a time with its place in the order of the runs
-FEWEST_IN_ORDER = 8  # runs of which an order can say something
-FEWEST_OF_A_PROCESS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def cause(runs: Runs, cycles: Runs, tick: float, held: Collection[tuple[int, int
         return "first run"
     if _processes_differ(runs):
         return "processes"
-    if len(values) >= FEWEST_IN_ORDER and abs(_rank_correlation(values)) >= DRIFTS:
+    if (moved := drift.drift(runs)) is not None and moved.marked(tick):
         return "drift"
     if len(values) >= FEWEST_IN_ORDER and _steady(_without_furthest(values)):
         return "one run"
@@ -80,16 +78,9 @@ def _steady(values: Sequence[float] | np.ndarray[Any, Any]) -> bool:
     return len(values) >= FEWEST_OF_A_PROCESS and _relative(values) < STABLE_BELOW_PCT
 
 
-def _of_processes(runs: Runs) -> list[list[float]]:
-    found: dict[int, list[float]] = {}
-    for process, run in sorted(runs):
-        found.setdefault(process, []).append(runs[process, run])
-    return list(found.values())
-
-
 def _without_first(runs: Runs) -> list[float]:
     """Return the values without each process's first run, nothing where a process has too few others."""
-    parts = _of_processes(runs)
+    parts = list(drift.stretches(runs))
     if any(len(part) <= FEWEST_OF_A_PROCESS for part in parts):
         return []
     return [value for part in parts for value in part[1:]]
@@ -97,19 +88,9 @@ def _without_first(runs: Runs) -> list[float]:
 
 def _processes_differ(runs: Runs) -> bool:
     """Tell whether each process is steady by itself: then it is they that differ."""
-    parts = _of_processes(runs)
+    parts = list(drift.stretches(runs))
     return len(parts) >= 2 and all(_steady(part) for part in parts)
 
 
 def _without_furthest(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.delete(values, int(np.abs(values - np.median(values)).argmax()))
-
-
-def _rank_correlation(values: np.ndarray[Any, Any]) -> float:
-    """Return the rank correlation of values with their order (Spearman 1904); equal values share the mean of their ranks."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks = (ends - (counts - 1) / 2)[inverse]
-    if len(counts) < 2:
-        return 0.0
-    return float(np.corrcoef(ranks, np.arange(len(values)))[0, 1])

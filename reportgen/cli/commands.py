@@ -14,7 +14,8 @@ EXIT_CODES = """\
 \b
 Exit codes:
   0    fine
-  1    it looked and found something: a part that failed, a partial import, a verification or audit that differs
+  1    it looked and found something: a part that failed, a partial import, a verification or audit that differs,
+       a regression under --fail-on
   2    wrong use or unreadable input
   3    the machine lacks something: a GPU, ncu, a permission, a package, a library, disk space
   130  stopped by Ctrl-C
@@ -36,6 +37,8 @@ COMMANDS = {
     "samples": Entry("reportgen.cli.samples", "Print a bundle's samples or its processed table."),
     "render": Entry("reportgen.cli.render", "Render a bundle as an HTML and PDF dossier."),
     "audit": Entry("reportgen.cli.audit", "Compute every figure of a dossier again from its evidence."),
+    "compare": Entry("reportgen.cli.compare", "Say what got slower between two collections, and whether it is real."),
+    "styleguide": Entry("reportgen.cli.styleguide", "Show each element of a dossier once, by its name."),
     "build": Entry("reportgen.cli.build", "Build a static site from all bundles in it."),
     "serve": Entry("reportgen.cli.serve", "Show a built site on this machine."),
 }

@@ -180,7 +180,9 @@ def _planned(benchmark: Benchmark, quick: bool) -> PlannedBenchmark:
             PlannedConfig(index, tuple((name, _text(benchmark, name, value)) for name, value in config.items()), runs)
             for index, (config, runs) in enumerate(configs)
         ),
-        processes=tuple(benchmark.processes.items()) if isinstance(benchmark.processes, Mapping) else benchmark.processes,
+        processes=tuple(benchmark.processes.items())
+        if isinstance(benchmark.processes, Mapping)
+        else benchmark.processes,
         warmup=benchmark.warmup,
         metrics=benchmark.metrics,
         derive=tuple(_formula(metric, how) for metric, how in benchmark.derive.items()),

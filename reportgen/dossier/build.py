@@ -28,8 +28,8 @@ def build(bundle: Bundle, tier: Tier = "public", beside: str = "") -> Dossier:
     info = of.info
     sections = tuple(section(of, benchmark) for benchmark in dict.fromkeys(g.benchmark for g in of.groups))
     why, how = limits(of), method(of)
-    provenance = keeping.provenance(of.provenance)
     evidence = _evidence(of)
+    provenance = keeping.provenance(of.provenance, evidence.ticks)
     _processed_files(of)
     made = Dossier(
         title=visible(info.title),

@@ -8,7 +8,8 @@ from reportgen.analysis.derive import TIME
 from reportgen.analysis.groups import Case, Group, Measured
 from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Cell, Sentence
-from reportgen.dossier.text import Scale, count, figure, parameter, scale_for, shorten, visible
+from reportgen.dossier.notes import DASH
+from reportgen.dossier.text import Scale, brief, count, figure, parameter, scale_for, visible
 
 MOST_ROWS = 500
 
@@ -18,7 +19,8 @@ NOTHING = Declared()
 
 def annotation_cell(case: Case) -> Cell:
     """Return the cell of a case's annotation."""
-    return Cell((shorten(case.annotation, 48),), case.annotation)
+    name = brief(case.annotation, 48)
+    return Cell((name,), name.whole)
 
 
 def param_cell(case: Case, name: str, declared: Declared = NOTHING) -> Cell:
@@ -36,7 +38,7 @@ def given(value: object, source: str, unit: str = "") -> Cell:
 def unknown(row: Measured | None) -> Cell:
     """Return the cell of a row that has no value, with the reason."""
     if row is None:
-        return Cell((), -math.inf, "not known", "this metric was not asked for here")
+        return Cell((), -math.inf, DASH, "this row has no sample of this metric")
     return Cell((), -math.inf, row.state if row.state != "ok" else "not known", row.reason)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reportgen.dossier.model import DataFile, Dossier, Figure, SourceCall, SourceFile, SourceRow
+from reportgen.dossier.model import DataFile, Dossier, Figure, SourceCall, SourceFile, SourceRow, Table
 from reportgen.dossier.printed import Printed
 from reportgen.dossier.references import References
 
@@ -24,6 +24,17 @@ class PageContext:
     policy: str  # the content security policy that names the style and the script by hash
     style: Markup
     script: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentContext:
+    """All that `dossier/fragment.html.j2` may use."""
+
+    dossier: Dossier
+    refs: References
+    table: Table | None  # the main table, or what of it is shown
+    more: Sequence[str]  # what of it is not: "4 more rows"
+    style: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,7 @@ class RowsContext:
 
 
 CONTEXTS: Mapping[str, type] = {
+    "dossier/fragment.html.j2": FragmentContext,
     "dossier/page.html.j2": PageContext,
     "dossier/print.html.j2": PrintContext,
     "dossier/rows.html.j2": RowsContext,

@@ -23,6 +23,7 @@ from markupsafe import Markup
 from reportgen.analysis import sources
 from reportgen.dossier import prose
 from reportgen.dossier.model import Cell, Figure, Moment, Name, Part
+from reportgen.dossier.notes import notes
 from reportgen.dossier.text import day, moment, runs, visible
 from reportgen.evidence.errors import UserError
 from reportgen.resources import templates
@@ -149,7 +150,7 @@ def _environment(own: Path | None) -> Environment:
         sort_key=sort_key,
         verbatim=verbatim,
     )
-    environment.filters.update(anchor=anchor, origin=origin, row_origin=row_origin)
+    environment.filters.update(anchor=anchor, notes=notes, origin=origin, row_origin=row_origin, any_origin=any_origin)
     environment.tests.update(figure=is_figure, moment=is_moment, name=is_name)
     return environment
 
@@ -185,7 +186,7 @@ def number(value: float) -> str:
 
 def sort_key(order: float | str) -> str:
     """Return what a column sorts by as an attribute's text; the beginning of a long name is enough."""
-    return order[:_LONGEST_KEY] if isinstance(order, str) else number(order)
+    return order[:_LONGEST_KEY] if isinstance(order, str) else number(float(f"{order:.12g}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,11 @@ class RowOrigin:
 def origin(part: Part, origins: Mapping[str, str]) -> str:
     """Return where it stands what a part of a sentence is computed from, empty where that is nowhere."""
     return origins.get(part.source, "") if isinstance(part, Figure) else ""
+
+
+def any_origin(rows: Sequence[Sequence[Cell]], origins: Mapping[str, str]) -> bool:
+    """Tell whether any of a table's rows has an origin."""
+    return any(row_origin(row, origins) is not None for row in rows)
 
 
 def row_origin(row: Sequence[Cell], origins: Mapping[str, str]) -> RowOrigin | None:

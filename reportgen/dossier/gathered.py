@@ -18,6 +18,7 @@ from reportgen.evidence.bundle import Bundle, slug
 from reportgen.evidence.provenance import Provenance
 from reportgen.evidence.redaction import public_provenance, public_samples, scrub
 
+MOST_INLINE = 50_000  # characters of a chart's data that stand in the page
 MOST_RANKED = 40  # cases in a chart that names each
 
 
@@ -62,8 +63,9 @@ class Gathered:
     def chart(self, chart_id: str, title: str, describe: str, caption: Sentence, drawn: Drawn) -> Chart:
         """Make a chart of what was drawn, and keep its data beside it."""
         name = f"{chart_id}.csv"
-        self.data.append(DataFile(name, f"The data of the chart “{title}”.", drawn.data))
-        return Chart(chart_id, title, describe, (drawn.svg,), caption, name)
+        inline = len(drawn.data) <= MOST_INLINE
+        self.data.append(DataFile(name, f"The data of the chart “{title}”.", drawn.data, inline))
+        return Chart(chart_id, title, describe, drawn.panels, caption, name)
 
 
 def _as_planned(found: Sequence[Group], plan: Mapping[str, Any]) -> tuple[Group, ...]:

@@ -21,10 +21,13 @@ MOST_BYTES = 1_000_000
 _BUCKETS = 256
 
 
-def render(dossier: Dossier, templates: Templates | None = None, rows: int = 0) -> str:
+def render(
+    dossier: Dossier, templates: Templates | None = None, rows: int = 0, origins: Mapping[str, str] | None = None
+) -> str:
     """Render `dossier` as a page that opens from a folder and reads in order even without style and script.
 
-    Its figures lead to the pages of rows where such pages lie beside it: so many as `rows` says.
+    Its figures lead to the pages of rows where such pages lie beside it: so many as `rows` says; or to the places that
+    `origins` gives by their sources.
     """
     made = templates or Templates()
     style, script = made.source(*_SHARED, _OWN), made.source(*_SCRIPTS)
@@ -32,7 +35,7 @@ def render(dossier: Dossier, templates: Templates | None = None, rows: int = 0) 
         dossier=dossier,
         refs=references(dossier),
         data={file.name: file for file in dossier.data},
-        origins=_origins(dossier, rows) if rows else {},
+        origins=origins or (_origins(dossier, rows) if rows else {}),
         rows=rows,
         policy=_policy(style, script),
         style=verbatim(style),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from types import MappingProxyType
 from urllib.parse import quote
 
+from reportgen.analysis.sources import call, quoted
 from reportgen.dossier import words
 from reportgen.dossier.model import (
     EvidenceFile,
+    Figure,
     ProvenanceEntry,
     ProvenanceGroup,
     Published,
@@ -35,6 +39,8 @@ _ROLES = (
 
 
 _BYTES = Scale("bytes", 1.0)  # a column of sizes has one unit, and each is known exactly
+_TICK = re.compile(r"timer\.(.+)_tick_ns")
+NO_TICKS: Mapping[str, float] = MappingProxyType({})
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\dT[\d:]{4,8}(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)")
 
 
@@ -43,13 +49,27 @@ def iso(start: str) -> str:
     return datetime.strptime(start, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def provenance(facts: kept.Provenance) -> tuple[ProvenanceGroup, ...]:
-    """Return all facts in their groups, with what was not recorded and why."""
+def provenance(facts: kept.Provenance, ticks: Mapping[str, float] = NO_TICKS) -> tuple[ProvenanceGroup, ...]:
+    """Return all facts in their groups, with what was not recorded and why.
+
+    `ticks` are the timers' as this version estimates them, in ns by backend: where one differs from what was recorded, it says so.
+    """
     return tuple(
-        ProvenanceGroup(title, tuple(_entry(key, fact) for key, fact in entries))
+        ProvenanceGroup(title, tuple(_with_tick(_entry(key, fact), ticks) for key, fact in entries))
         for title, entries in facts.groups()
         if entries
     )
+
+
+def _with_tick(entry: ProvenanceEntry, ticks: Mapping[str, float]) -> ProvenanceEntry:
+    """Say of a tick that was estimated otherwise at collection that it was, and what it is estimated to be here."""
+    found = _TICK.fullmatch(entry.key)
+    step = ticks.get(found[1]) if found else None
+    recorded = [part.value for part in entry.value if isinstance(part, Figure)]
+    if found is None or step is None or not recorded or step in recorded:
+        return entry
+    here = figure(step, "ns", call("tick", quoted(found[1])))
+    return replace(entry, value=(*entry.value, " as estimated at collection; estimated here ", here))
 
 
 def _entry(key: kept.Key, fact: kept.Fact) -> ProvenanceEntry:

@@ -7,11 +7,12 @@ are escaped. A table of more than a few rows is folded, and no dossier has more 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 
 from reportgen.dossier import prose
 from reportgen.dossier.model import Cell, Column, Dossier, Figure, Name, Part, Section, Sentence, Table
+from reportgen.dossier.notes import Noted, notes
 from reportgen.dossier.references import References, references
 from reportgen.dossier.text import moment, visible
 
@@ -118,9 +119,13 @@ class _Writer:
         if rows:
             yield _row([_head(column) for column in columns])
             yield _row(["---:" if column.numeric else "---" for column in columns])
+            signs = notes([row[:_COLUMNS] for row in rows])
             for row in rows:
-                yield _row([_cell(cell, column.unit) for cell, column in zip(row, columns, strict=False)])
+                yield _row([_cell(cell, column.unit, signs) for cell, column in zip(row, columns, strict=False)])
             yield ""
+            if signs:
+                yield from (f"- {_sign(signs[key])}*{_text(key[0]).strip()}*: {_line(_text(key[1]))}" for key in signs)
+                yield ""
         if folded:
             yield from ("</details>", "")
         yield from self._not_shown(table, len(rows), label)
@@ -169,15 +174,18 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Cell, unit: str) -> str:
-    """Return a cell in one line; a pipe in it is no border, also within code."""
+def _sign(letters: str) -> str:
+    return f"<sup>{letters}</sup> " if letters else ""
+
+
+def _cell(cell: Cell, unit: str, signs: Mapping[Noted, str]) -> str:
+    """Return a cell in one line; a pipe in it is no border, also within code. Its reason stands below, by its sign."""
     text = "".join(
         _part(part, unit).replace("|", "\\|") if isinstance(part, Name) else _part(part, unit) for part in cell.parts
     )
     if not cell.mark:
         return text
-    why = f": {_text(cell.why)}" if cell.why and not cell.parts else ""
-    return f"{text} *{_text(cell.mark).strip()}*{why}".strip()
+    return f"{text} *{_text(cell.mark).strip()}*{_sign(signs.get((cell.mark, cell.why), ''))}".strip()
 
 
 def _sentence(sentence: Sentence) -> str:

@@ -109,7 +109,8 @@ class Column:
 class Cell:
     """A cell: its parts, and a mark in words when the value is not to be taken as it stands.
 
-    `mark` is "" or one of unstable, failed, skipped, dropped, not permitted, not known; `why` says the reason.
+    `mark` is "" or one of unstable, stands apart, drifts up, drifts down, failed, skipped, dropped, not permitted, not known, or
+    a dash where nothing was to be there; `why` says the reason, which stands once below the table where the cell has no parts.
     `order` is what the column sorts by.
     """
 
@@ -121,7 +122,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; `left_out` rows and the columns named in `more` are not shown here and stand in `data_name`."""
+    """A table; `left_out` rows and the columns named in `more` are not shown here and stand in `data_name`.
+
+    One that is `folded` shows its caption, and its rows when it is opened.
+    """
 
     id: str
     caption: str
@@ -130,6 +134,7 @@ class Table:
     left_out: int = 0
     data_name: str = ""  # a file of `Dossier.data`
     more: tuple[str, ...] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,11 @@ class Chart:
     panels: tuple[str, ...]
     caption: Sentence
     data_name: str
+
+    @property
+    def narrow(self) -> bool:
+        """Tell whether another chart has room beside it."""
+        return len(self.panels) == 1 and 'class="chart narrow"' in self.panels[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,12 @@ from reportgen.dossier.text import Scale, scales
 _WORDS = {"not known": math.nan, "infinite": math.inf}
 _POWER = re.compile(r"(-?[\d.]+)×10(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_OTHER_NAMES: dict[str, tuple[Scale, ...]] = {"byte": (Scale("bytes", 1.0),)}
+_OTHER_NAMES: dict[str, tuple[Scale, ...]] = {
+    "byte": (Scale("bytes", 1.0),),
+    "byte/s": (Scale("byte/s", 1.0),),
+    "hz": (Scale("hz", 1.0),),
+    "%": (Scale("points", 1.0),),  # of a difference of two percentages
+}
 _HALF = Decimal("0.5")  # of a unit of the last digit
 _KNOWN = Decimal("1e-12")  # of a value, which is known in 12 digits
 

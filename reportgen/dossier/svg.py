@@ -87,6 +87,7 @@ _ATTRIBUTES = {
     "text-anchor",
     "font-weight",
 }
+_NARROW = 360.0  # points: two of these stand side by side
 _PIXELS = re.compile(r"([\d.]+)px")
 
 
@@ -119,10 +120,11 @@ def export(canvas: Canvas, prefix: str, title: str, description: str) -> str:
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', head)
     assert size is not None
     width, height = size.groups()
+    kind = "chart narrow" if float(width) <= _NARROW else "chart"
     names = f'<title id="{prefix}-title">{escape(visible(title))}</title>'
     names += f'<desc id="{prefix}-desc">{escape(visible(description))}</desc>'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="chart" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="{kind}" role="img" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-labelledby="{prefix}-title {prefix}-desc">'
         f"{names}{body}"
     )

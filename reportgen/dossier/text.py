@@ -18,6 +18,7 @@ _SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "byte": (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
     "hz": (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)),
     "byte/s": (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
+    "FLOP/s": (("TFLOP/s", 1e12), ("GFLOP/s", 1e9), ("MFLOP/s", 1e6), ("FLOP/s", 1.0)),
 }
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 # Splits a C++ name at its brackets, operators and arrows left whole.
@@ -30,6 +31,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIGITS = 4
 _MOST_DIGITS = 5
 _LONGEST_WHOLE = 24
+LONGEST_WHOLE = 400  # characters
 _MOST_DECIMALS = 7  # a number that deserves more is printed with its power of ten
 
 
@@ -70,7 +72,7 @@ def decimals_for(value: float, spread: float = math.nan) -> int:
         return 0
     size = math.floor(math.log10(abs(value)))
     wanted = _DIGITS - 1 - size
-    if math.isfinite(spread) and spread > 0:
+    if math.isfinite(spread) and spread / 3 > 0:
         wanted = min(max(-math.floor(math.log10(spread / 3)), 1 - size), _MOST_DIGITS - 1 - size)
     return max(0, wanted)
 
@@ -86,18 +88,18 @@ def number(value: float, decimals: int, percent: bool = False) -> str:
         return "infinite"
     value += 0.0  # -0 is 0
     if value and decimals > _MOST_DECIMALS:
-        return _with_power(value, max(0, decimals + math.floor(math.log10(abs(value)))))
+        return with_power(value, max(0, decimals + math.floor(math.log10(abs(value)))))
     for more in range(decimals, 18):
         text = f"{value:,.{more}f}".replace(",", " ")
         rounded = float(f"{value:.{more}f}")
         if (value and not rounded) or (percent and value != 100 and rounded == 100):
             continue
         return text
-    return _with_power(value, 2) if abs(value) < 1 else f"{value:,.{decimals}f}".replace(",", " ")
+    return with_power(value, 2) if abs(value) < 1 else f"{value:,.{decimals}f}".replace(",", " ")
 
 
-def _with_power(value: float, digits: int) -> str:
-    """Print a value with a power of ten, `digits` of it after the point."""
+def with_power(value: float, digits: int) -> str:
+    """Print a value with a power of ten, `digits` of it after the point: `2.07 × 10⁻⁷`."""
     mantissa, _, power = f"{value:.{digits}e}".partition("e")
     return f"{mantissa}\u00a0×\u00a010{str(int(power)).translate(_RAISED)}"
 
@@ -115,8 +117,9 @@ def exact(value: float, unit: str) -> str:
 
 def figure(value: float, unit: str, source: str, scale: Scale | None = None, spread: float = math.nan) -> Figure:
     """Make a figure of `value` in the base unit `unit`; `spread` is its interval's half-width in the same unit."""
+    value = float(f"{value:.12g}")  # further digits differ between processors
     chosen = scale or scale_for([value], unit)
-    scaled = float(value) / chosen.factor
+    scaled = value / chosen.factor
     whole = scaled.is_integer() and chosen.factor == 1 and not spread > 0
     decimals = 0 if whole else decimals_for(scaled, spread / chosen.factor)
     return Figure(value, number(scaled, decimals, chosen.unit == "%"), chosen.unit, exact(value, unit), source)
@@ -254,6 +257,12 @@ def shorten(name: str, longest: int = 64) -> Name:
         half = (longest - 1) // 2
         text = f"{text[: longest - 1 - half]}…{text[-half:]}"
     return Name(text, whole)
+
+
+def brief(name: str, longest: int = 64) -> Name:
+    """Shorten a name that stands in many places: one of hundreds of characters is whole in the CSVs and on the pages of rows alone."""
+    short = shorten(name, longest)
+    return Name(short.text, clip(short.whole, LONGEST_WHOLE))
 
 
 def _without_arguments(name: str) -> str:

@@ -44,9 +44,8 @@ def samples_from_csv(data: bytes, where: str) -> pd.DataFrame:
     header = next(csv_rows(data, where), [])
     _check_header(header, where)
     made: dict[str, Any] = {}
-    for name, column in zip(header, _columns(data, len(header), where), strict=True):
-        codes, uniques = pd.factorize(column)
-        made[name] = _column(name, list(uniques), codes, where)
+    for name, (codes, uniques) in zip(header, _columns(data, len(header), where), strict=True):
+        made[name] = _column(name, uniques, codes, where)
     try:
         return samples.check(pd.DataFrame(made), where)
     except BundleError:
@@ -70,14 +69,10 @@ def frame_to_csv(frame: pd.DataFrame) -> bytes:
 
 def csv_rows(data: bytes, where: str) -> Iterator[list[str]]:
     """Yield the rows of a CSV, its header first, each as long as the header; raises `BundleError` with the line."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BundleError(where, f"line {line} is not UTF-8", _MEND) from error
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        # Decoded piece by piece: as one text a large table would take four times its size.
+        reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), strict=True)
         width = 0
         for row in reader:
             width = width or len(row)
@@ -87,8 +82,19 @@ def csv_rows(data: bytes, where: str) -> Iterator[list[str]]:
             yield row
     except csv.Error as error:
         raise BundleError(where, f"line {reader.line_num}: {error}", _MEND) from error
+    except UnicodeDecodeError as error:
+        raise BundleError(where, f"line {_undecoded_line(data)} is not UTF-8", _MEND) from error
     finally:
         csv.field_size_limit(before)
+
+
+def _undecoded_line(data: bytes) -> int:
+    """Return the number of the first line that is not UTF-8, 0 where all are."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 0
 
 
 def rows_to_csv(rows: Iterable[Sequence[str]]) -> bytes:
@@ -206,19 +212,59 @@ def _check_header(header: list[str], where: str) -> None:
         raise BundleError(where, "line 1 names a column twice", _MEND)
 
 
-def _columns(data: bytes, width: int, where: str) -> list[npt.NDArray[Any]]:
-    """Return the columns below the header as arrays of texts."""
+def distinct(data: bytes, names: Sequence[str], where: str) -> dict[str, list[str]]:
+    """Return the different texts of those of the named columns that a CSV has, each once; raises `BundleError` for a damaged one."""
+    header = next(csv_rows(data, where), [])
+    places = {index: name for index, name in enumerate(header) if name in names}
+    if not places:
+        return {}
+    if b"\0" in data or b"\r" in data:
+        known: dict[str, dict[str, None]] = {name: {} for name in places.values()}
+        rows = csv_rows(data, where)
+        next(rows)
+        for row in rows:
+            for index, name in places.items():
+                known[name][row[index]] = None
+        return {name: list(texts) for name, texts in known.items()}
+    frame = _read(data, len(header), where, list(places))
+    return {name: _appearing(frame[index])[1] for index, name in places.items()}
+
+
+def _read(data: bytes, width: int, where: str, only: list[int] | None = None) -> pd.DataFrame:
+    """Read the columns of a CSV, or `only` those at these places, as categoricals of texts, its header among them."""
+    try:
+        return pd.read_csv(
+            io.BytesIO(data),
+            header=None,
+            names=range(width),
+            usecols=only,
+            index_col=False,
+            dtype="category",
+            na_filter=False,
+        )
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise BundleError(where, f"cannot be read: {error}", _MEND) from error
+
+
+def _appearing(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], list[str]]:
+    """Return the codes of a column's rows below its header and its texts, in the order in which they appear."""
+    codes, appearing = pd.factorize(column.cat.codes.to_numpy()[1:])
+    texts = column.cat.categories.to_numpy(dtype="object")
+    return codes, texts[appearing].tolist()
+
+
+def _columns(data: bytes, width: int, where: str) -> list[tuple[npt.NDArray[np.intp], list[str]]]:
+    """Return each column below the header as codes and the texts that they stand for, in order of appearance."""
     if b"\0" in data or b"\r" in data:  # pandas ends a text at the one and a line at the other
         whole = list(csv_rows(data, where))[1:]
-        return [np.array([row[index] for row in whole], dtype="object") for index in range(width)]
+        columns = (np.array([row[index] for row in whole], dtype="object") for index in range(width))
+        return [(codes, list(uniques)) for codes, uniques in map(pd.factorize, columns)]
     # pandas is fast, but silent about a row that is too short: Python's reader has the say on the structure.
     length = sum(1 for _ in csv_rows(data, where))
-    frame = pd.read_csv(
-        io.BytesIO(data), header=None, names=range(width), index_col=False, dtype=object, na_filter=False
-    )
+    frame = _read(data, width, where)
     if len(frame) != length:
         raise BundleError(where, "holds quotation marks in the wrong places", _MEND)
-    return [frame[index].to_numpy()[1:] for index in range(width)]
+    return [_appearing(frame[index]) for index in range(width)]
 
 
 def _column(name: str, uniques: list[str], codes: npt.NDArray[np.intp], where: str) -> Any:

@@ -46,11 +46,8 @@ class OpenedBundle:
         return f"<bundle {self.bundle.info.id} {self.bundle.version}, {self.bundle.info.status}>"
 
     def _repr_html_(self) -> str:
-        """Show the bundle in a notebook: its dossier, shut off in a frame of its own."""
-        from html import escape
-
-        from reportgen.dossier import html
+        """Show the bundle in a notebook: what its dossier says, what to keep in mind, and its main table."""
+        from reportgen.dossier import fragment
         from reportgen.dossier.build import build
 
-        page = html.render(build(self.bundle, "full"))
-        return f'<iframe srcdoc="{escape(page)}" width="100%" height="800" sandbox="allow-scripts" title="{escape(repr(self))}"></iframe>'
+        return fragment.render(build(self.bundle, "public"))

@@ -19,6 +19,13 @@
     if (event.target.closest("a") && !wide.matches) contents.open = false;
   });
 
+  // Long tables: folded, unless one holds what the address names; open on paper.
+  const named = document.getElementById(location.hash.slice(1));
+  const tables = all("details.fold");
+  const folded = (closed) => { for (const it of tables) it.open = !closed || (named && it.contains(named)); };
+  folded(true);
+  addEventListener("beforeprint", () => folded(false));
+
   // The current place: the last one that begins above a third of the window.
   const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
   let current = null;

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from reportgen.analysis import steadiness
 from reportgen.analysis.groups import Runs
@@ -68,12 +66,3 @@ def test_a_deviation_of_two_ticks_is_the_timers_and_what_is_left_of_a_small_kern
     assert steadiness.cause(small, {}, 60.0) == "small"
     assert steadiness.cause(small, {}, 0.0) == "small"
     assert steadiness.cause(keyed(SHAKY), {}, 60.0) == "unknown"
-
-
-def test_the_rank_correlation_is_spearmans() -> None:
-    random = np.random.default_rng(1)
-    for _ in range(20):
-        values = random.integers(0, 6, size=12).astype(float)
-        expected = stats.spearmanr(values, range(12)).statistic
-        assert steadiness._rank_correlation(values) == pytest.approx(expected, abs=1e-12)
-    assert steadiness._rank_correlation(np.array([3.0] * 9)) == 0.0

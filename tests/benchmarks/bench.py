@@ -11,6 +11,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import pickle
 import platform
 import resource
 import shutil
@@ -31,6 +32,7 @@ from reportgen.dossier.build import build
 from reportgen.evidence.bundle import open_bundle
 from reportgen.readers import ncu_rep
 from reportgen.readers.ncu_pool import WORKERS, Pool
+from tests.benchmarks import notebook
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data"
@@ -275,6 +277,66 @@ def _size(count: int) -> str:
     return f"{count / 1000:,.0f} kB"
 
 
+# --- notebooks
+
+
+def notebooks(plan: Plan, scratch: Path) -> Iterator[Line]:
+    """A page of tables and charts, against nbconvert and a notebook of the same."""
+    if importlib.util.find_spec("nbconvert") is None:
+        yield Line("against nbconvert", "skipped", "<= 1.00 x", None, "install it: pip install nbconvert")
+        return
+    for number, (name, bundle) in enumerate(_to_compare(plan, scratch)):
+        folder = scratch / f"notebook-{number}"
+        folder.mkdir()
+        dossier = build(open_bundle(bundle))
+        (folder / "dossier.pickle").write_bytes(pickle.dumps(dossier))
+        (folder / "notebook.ipynb").write_text(notebook.notebook(dossier), encoding="utf-8")
+        yield from _against_nbconvert(f"{name}, {' and '.join(notebook.counts(dossier))}", bundle, folder, plan)
+
+
+def _to_compare(plan: Plan, scratch: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the newest shipped bundle of each suite, or what the dossiers are made of."""
+    if plan.bundles is not None:
+        yield from {path.parent.name: path for path in sorted(plan.bundles.glob("*/*"))}.items()
+    else:
+        yield from ((name, _import(reports, scratch / f"of-{name}")) for name, reports in plan.dossiers)
+
+
+def _against_nbconvert(what: str, bundle: Path, folder: Path, plan: Plan) -> Iterator[Line]:
+    page, theirs_page = folder / "page.html", folder / "notebook.html"
+    ours, theirs, whole = [], [], []
+    for _ in range(min(3, plan.rounds)):
+        ours.append(_process(str(Path(notebook.__file__)), str(folder / "dossier.pickle"), str(page)))
+        theirs.append(
+            _process(
+                "-m", "nbconvert", "--log-level=ERROR", "--to=html", "--output=notebook", str(folder / "notebook.ipynb")
+            )
+        )
+        cpu, wall = _ran("render", str(bundle), "--out", str(folder / "out"), "--format=html")
+        whole.append(Took(wall, cpu))
+    ready = "cold; both are given what is to be shown"
+    yield _ratio(f"{what}: time", ours, theirs, "wall", 1.0, ready)
+    yield _ratio(f"{what}: CPU", ours, theirs, "cpu", 1.0, ready)
+    small, large = page.stat().st_size, theirs_page.stat().st_size
+    said = f"{_size(small)} with provenance, digests and data, against {_size(large)} that asks the network for more"
+    yield Line(f"{what}: size", f"{small / large:.2f} x", "<= 1.00 x", small <= large, said)
+    note = "verified, read, computed and drawn, against a notebook whose outputs are there"
+    yield _ratio(f"{what}: time from the evidence on", whole, theirs, "wall", None, note)
+    yield _ratio(f"{what}: CPU from the evidence on", whole, theirs, "cpu", None, note)
+
+
+def _process(*arguments: str) -> Took:
+    """Run Python; return the time on the clock and the CPU time, of its children too."""
+    clock, cpu = time.perf_counter(), _children()
+    ran = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, env=_environment(), cwd=ROOT
+    )
+    wall = time.perf_counter() - clock
+    if ran.returncode:
+        raise RuntimeError(f"{' '.join(arguments)}: exit code {ran.returncode}\n{ran.stderr}")
+    return Took(wall, _children() - cpu)
+
+
 # --- starting
 
 
@@ -358,11 +420,11 @@ def _ran(*arguments: str) -> tuple[float, float]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 def _machine(plan: Plan) -> str:
-    versions = ", ".join(f"{name} {_version(name)}" for name in ("ncu-report", "pandas", "nsight-python"))
+    versions = ", ".join(f"{name} {_version(name)}" for name in ("ncu-report", "pandas", "nsight-python", "nbconvert"))
     load = os.getloadavg()[0]
     return (
         f"{platform.machine()} with {os.cpu_count()} cores, load {load:.1f}; Python {platform.python_version()}, {versions}.\n"
@@ -394,6 +456,7 @@ def _table(lines: list[tuple[str, Line | None]]) -> Iterator[str]:
 PARTS: dict[str, Callable[[Plan, Path], Iterator[Line]]] = {
     "reading": reading,
     "dossiers": dossiers,
+    "notebooks": notebooks,
     "starting": starting,
     "sites": sites,
 }

@@ -29,6 +29,7 @@ def test_the_benchmark_prints_a_table_with_targets(capsys: pytest.CaptureFixture
         "thread, six metrics: time against nsight-python",
         "HTML, warm",
         "HTML, cold, the whole process",
+        "against nbconvert",
         "reportgen --help",
         "import reportgen loads",
     ):

@@ -126,7 +126,7 @@ def test_the_keyboard_sees_where_it_is(browser: Browser, address: str) -> None:
 
 def test_a_long_name_unfolds_without_breaking_the_page(browser: Browser, address: str) -> None:
     with opened(browser, address, 360) as page:
-        folded = page.locator("#hostile-rows details").last
+        folded = page.locator("#hostile-rows details.whole").last
         folded.locator("summary").click()
         assert folded.locator("> code").inner_text() == specimen.LONG
         assert page.evaluate("document.documentElement.scrollWidth") <= 360

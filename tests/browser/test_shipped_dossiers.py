@@ -1,10 +1,13 @@
-"""The dossier of each shipped suite, from a folder, in a real browser: quiet, accessible, whole without style and script."""
+"""The dossier of each shipped suite and the style guide, from a folder, in a real browser: quiet, accessible, whole without style
+and script.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from reportgen.dossier import html
+from reportgen.dossier import html, styleguide
 from tests.browser.test_dossier_page import Scheme, opened
 from tests.dossier import shipped, specimen
 
@@ -28,11 +31,24 @@ body { display: block !important; } main { max-width: none !important; }
 """
 
 
-@pytest.fixture(scope="module", params=[*shipped.NEWEST, None], ids=lambda p: shipped.name(p) if p else "specimen")
+def _pages() -> dict[str, Callable[[], str]]:
+    found: dict[str, Callable[[], str]] = {shipped.name(path): _of(path) for path in shipped.NEWEST}
+    found["specimen"] = lambda: html.render(specimen.dossier())
+    found["styleguide"] = lambda: styleguide.render([shipped.dossier(path, "public") for path in shipped.NEWEST])[0]
+    return found
+
+
+def _of(path: Path) -> Callable[[], str]:
+    return lambda: html.render(shipped.dossier(path))
+
+
+PAGES = _pages()
+
+
+@pytest.fixture(scope="module", params=PAGES)
 def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    dossier = shipped.dossier(request.param) if request.param else specimen.dossier()
     path = tmp_path_factory.mktemp("shipped") / "dossier.html"
-    path.write_text(html.render(dossier), encoding="utf-8")
+    path.write_text(PAGES[request.param](), encoding="utf-8")
     return path
 
 
@@ -150,6 +166,7 @@ def test_is_whole_without_script(browser: Browser, path: Path) -> None:
         assert page.locator("thead button, input").count() == 0
     with opened(browser, path.as_uri()) as page:
         page.evaluate("document.querySelectorAll('.filter').forEach((it) => it.remove())")
+        page.evaluate("document.querySelectorAll('details.fold').forEach((it) => { it.open = true; })")
         assert page.locator("main").inner_text().split() == without
 
 

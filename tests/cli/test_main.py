@@ -61,7 +61,10 @@ def test_no_command_is_wrong_use_or_help(run: Run) -> None:
     ("args", "said"),
     [
         (["imprt"], "No such command 'imprt': did you mean 'import'?; see 'reportgen --help'"),
-        (["zzz"], "No such command 'zzz': there are doctor, collect, import, verify, samples, render, audit, build, serve"),
+        (
+            ["zzz"],
+            "No such command 'zzz': there are doctor, collect, import, verify, samples, render, audit, compare, styleguide, build, serve",
+        ),
         (["import", "a.ncu-rep"], "Missing option '--out'"),
         (["import", "--out", "x"], "Missing argument 'FILE…'; see 'reportgen import --help'"),
         (["samples", "x", "--format", "xml"], "'xml' is not one of 'csv', 'json', 'parquet'"),

@@ -12,6 +12,7 @@ from reportgen.evidence.bundle import Formula
 from tests.analysis.building import DRAM, READ, SM, Row, run, runs
 from tests.dossier.evidence import by_function, evidence, found, said
 
+L2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed"
 LEAST = Formula("read over least", "dram__bytes_read.sum / (4 * n)", "")
 
 
@@ -26,7 +27,7 @@ def test_what_limits_is_told_with_how_busy_both_ends_were() -> None:
         (
             "ncu, cold cache (default): What limits it: matmul by compute (SM 90 %, DRAM 21 %), "
             "scale by memory (SM 6 %, DRAM 85 %), gather by latency (SM 9 %, DRAM 54 %). "
-            "The busier of the two decides from 60 % of its sustained peak on; below that neither is busy, and latency is what remains."
+            "The busier of SM and memory decides from 60 % of its sustained peak on; below that neither is busy, and latency is what remains."
         )
     ]
 
@@ -39,6 +40,18 @@ def test_how_near_another_limit_is_is_told_where_it_is_near() -> None:
     assert "; another limit lies within the intervals)" in unsure
     (clear,) = said(evidence(busy("a", 90.0, 21.0)), "limited")
     assert "another limit" not in clear
+
+
+def test_a_cache_that_limits_is_named_with_how_busy_it_was() -> None:
+    cache = [{**row, "unit": "%"} for row in runs({L2: [81.0, 81.0, 81.0]}, annotation="gather")]
+    rows = [*busy("gather", 9.0, 54.0), *cache]
+    (text,) = said(evidence(rows), "limited")
+    assert "gather by memory at L2 (SM 9 %, DRAM 54 %, L2 81 %)" in text
+
+
+def test_both_busy_is_told() -> None:
+    (text,) = said(evidence(busy("a", 90.0, 70.0)), "limited")
+    assert "a by compute (SM 90 %, DRAM 70 %; both are busy)" in text
 
 
 def test_what_limits_is_told_at_the_configuration_where_it_was_seen() -> None:

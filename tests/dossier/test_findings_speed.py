@@ -127,8 +127,8 @@ def test_what_speed_costs_is_told_against_the_baseline_the_fastest_last() -> Non
     assert said(of, "error") == [
         (
             "ncu, cold cache (default): Speed is bought with relative error, set against fp32: "
-            "fp16 8.000 times as fast with 100.0 times the error (1.0000e-4) "
-            "and fp8 16.00 times as fast with 20 000 times the error (0.02000)."
+            "fp16 8 times as fast with 100 times the error (0.0001000) "
+            "and fp8 16 times as fast with 20 000 times the error (0.02000)."
         )
     ]
     (got,) = found(of, "error")

@@ -134,7 +134,7 @@ def test_a_dossier_says_its_head_findings_cautions_tables_and_evidence() -> None
     assert "\n1. name and `name` 1 000 u\\*\\|\\<i\\> (Table 1)\n" in text
     assert "\n- **name** name *Mend:* name\n" in text
     assert "\nTable 1. name\n\n| name | time (u\\*\\|\\<i\\>) |\n| --- | ---: |\n" in text
-    assert "\n| `name` | 1 000 *unstable* |\n| name | *failed*: name |\n" in text
+    assert "\n| `name` | 1 000 *unstable* |\n| name | *failed*<sup>a</sup> |\n" in text
     assert "Not shown here of Table 1: 3 more rows." in text
     assert "```sh\nreportgen verify " in text
     assert text.endswith("```\n")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis import kernels
 from reportgen.analysis.derive import TIME
-from reportgen.dossier import cells, kernel_table, steadiness_table, tables
+from reportgen.analysis.groups import Group
+from reportgen.dossier import cells, steadiness_table, tables
 from reportgen.dossier.declared import Declared
 from reportgen.dossier.model import Cell, Figure, Table
 from reportgen.dossier.text import plain
 from reportgen.evidence.bundle import Formula
-from tests.analysis.building import CLOCK, DRAM, READ, SM, WRITTEN, Row, grouped, run, runs, table
+from tests.analysis.building import CLOCK, DRAM, READ, SM, WRITTEN, Row, grouped, run, runs
 
 
 def shown(made: Table) -> list[dict[str, str]]:
@@ -72,7 +72,7 @@ def test_what_failed_stands_there_with_its_reason_and_without_a_number() -> None
 def test_a_metric_that_was_not_asked_for_is_not_known() -> None:
     made = results([*runs({TIME: [5.0], READ: [1.0], SM: [1.0]}, n=1), *runs({TIME: [5.0]}, n=2)])
     cell = made.rows[1][[c.label for c in made.columns].index("DRAM read")]
-    assert (cell.mark, cell.parts) == ("not known", ())
+    assert (cell.mark, cell.parts) == ("–", ())
 
 
 def test_kernels_are_counted_where_a_region_has_several() -> None:
@@ -136,6 +136,36 @@ def test_long_tables_say_how_many_rows_are_left_out() -> None:
     assert (len(made.rows), made.left_out, made.data_name) == (cells.MOST_ROWS, 3, "processed.csv")
 
 
+def lines(group: Group) -> list[steadiness_table.Line]:
+    """Return the lines of a table of how steady a group's cases were."""
+    return [steadiness_table.Line(group, case, Declared()) for case in group.cases]
+
+
+def test_a_drift_and_a_first_run_that_stands_apart_are_marked_with_their_size() -> None:
+    rows = [
+        *runs({TIME: [1000.0 + 5 * r for r in range(10)]}, n=1),
+        *runs({TIME: [1100.0, *[1000.0, 1001.0, 999.0] * 3]}, n=2),
+    ]
+    made = steadiness_table.stability(lines(grouped(rows)[0]), "t")
+    (first, second) = made.rows
+    assert [(cell.mark, clear(cell)) for cell in first[4:6]] == [("", "-2.4"), ("drifts up", "4.4 (drifts up)")], (
+        "-25 of 1025; 45 of 1022.5"
+    )
+    assert (second[4].mark, clear(second[4])) == ("stands apart", "10 (stands apart)")
+    assert second[5].mark == ""
+    ticking = steadiness_table.Line(grouped(rows)[0], grouped(rows)[0].cases[0], Declared(), tick=60.0)
+    assert steadiness_table.stability([ticking], "t").rows[0][5].mark == "", "45 ns are within two ticks"
+
+
+def test_rows_of_several_benchmarks_stand_in_one_table() -> None:
+    rows = [*runs({TIME: [1.0] * 3}, benchmark="a", n=1), *runs({TIME: [2.0] * 3}, benchmark="b", m=2)]
+    got = shown(steadiness_table.stability([line for group in grouped(rows) for line in lines(group)], "t"))
+    assert [(r["benchmark"], r["configuration"].replace("\N{NO-BREAK SPACE}", " "), r["median [ns]"]) for r in got] == [
+        ("a", "n = 1", "1"),
+        ("b", "m = 2", "2"),
+    ]
+
+
 def test_stability_shows_least_median_and_most() -> None:
     rows = [
         *runs({TIME: [100.0, 104.0, 120.0]}, n=1),
@@ -143,12 +173,12 @@ def test_stability_shows_least_median_and_most() -> None:
         *runs({TIME: ["boom"]}, n=3),
         *runs({TIME: [100.0, 100.0]}, n=4),
     ]
-    made = steadiness_table.stability(grouped(rows)[0], "t")
+    made = steadiness_table.stability(lines(grouped(rows)[0]), "t")
     got = shown(made)
     assert [(r["least [ns]"], r["median [ns]"], r["most [ns]"]) for r in got] == [
         ("100", "104", "120"),
         ("100", "100", "100"),
-        ("(failed)", "(failed)", "(failed)"),
+        ("", "(failed)", ""),
         ("100", "100", "100"),
     ]
     assert [r["verdict"] for r in got] == ["(unstable)", "one run: cannot tell", "", "stable"]
@@ -161,7 +191,7 @@ def test_stability_shows_least_median_and_most() -> None:
 def test_tables_stand_for_any_metric(metrics: dict[str, Any]) -> None:
     group = grouped(runs(metrics, n=1))[0]
     assert len(tables.results(group, "t", "d").rows) == 1
-    assert len(steadiness_table.stability(group, "t").rows) == 1
+    assert len(steadiness_table.stability(lines(group), "t").rows) == 1
 
 
 def test_a_mean_of_0_has_no_relative_deviation() -> None:
@@ -175,18 +205,3 @@ def test_names_are_shortened_and_made_visible() -> None:
     assert len(clear(name)) <= 48
     assert "U+0007" in clear(name)
     assert clear(parameter) == "xU+202Ey"
-
-
-def test_kernels_say_what_limits_them() -> None:
-    rows = [
-        *run({TIME: 3000.0, SM: 80.0, DRAM: 20.0, "launch__grid_size": 1024.0}, 0, 0, kernel="void gemm<a>(int)", n=1),
-        *run({TIME: 50.0, SM: 3.0, "launch__grid_size": 1.0}, 0, 1, kernel="reduce", n=1),
-    ]
-    group = grouped(rows)[0]
-    found = kernels.of_group(table(rows), group, [TIME, SM, DRAM, "launch__grid_size"])
-    got = shown(kernel_table.kernels(found, group, "t"))
-    assert [(r["kernel"], r["time [us]"], r["SM [%]"], r["DRAM [%]"], r["limit"]) for r in got] == [
-        ("gemm<a>(int)", "3.000", "80", "20", "compute"),
-        ("reduce", "0.05000", "3", "(not known)", "(not known)"),
-    ]
-    assert [r["blocks"] for r in got] == ["1 024", "1"]

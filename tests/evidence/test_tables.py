@@ -208,3 +208,10 @@ class TestStore:
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(BundleError, match="No such file"):
             tables.load(tmp_path / "raw.csv")
+
+
+def test_the_different_texts_of_columns_are_each_given_once() -> None:
+    data = b'a,b,c\nx,"y, ""z""",1\nx,,1\nw,y,1\n'
+    assert tables.distinct(data, ("a", "b", "other"), "t") == {"a": ["x", "w"], "b": ['y, "z"', "", "y"]}
+    assert tables.distinct(data.replace(b"w", b"w\0"), ("a",), "t") == {"a": ["x", "w\0"]}
+    assert tables.distinct(b"", ("a",), "t") == {}

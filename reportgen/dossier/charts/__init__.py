@@ -4,10 +4,13 @@ One colour and one marker for one annotation through the whole dossier. Interval
 failed stands at the foot of its chart.
 """
 
-from reportgen.dossier.charts.bars import bytes_moved, ranked
-from reportgen.dossier.charts.frame import Drawn, Palette
+from reportgen.dossier.charts.bars import bytes_moved, ranked, share_an_axis, tops
+from reportgen.dossier.charts.exactness import error_against_speed
+from reportgen.dossier.charts.frame import Drawn, Palette, Panel, Sheet, configuration_of, params
 from reportgen.dossier.charts.limits import limits
 from reportgen.dossier.charts.order import MOST_POINTS, in_order, most_points, thinned
+from reportgen.dossier.charts.regions import Regions, regions
+from reportgen.dossier.charts.roofline import roofline
 from reportgen.dossier.charts.sweeps import Advantage, speedups, sweep
 
 __all__ = [
@@ -15,12 +18,22 @@ __all__ = [
     "Advantage",
     "Drawn",
     "Palette",
+    "Panel",
+    "Regions",
+    "Sheet",
     "bytes_moved",
+    "configuration_of",
+    "error_against_speed",
     "in_order",
     "limits",
     "most_points",
+    "params",
     "ranked",
+    "regions",
+    "roofline",
+    "share_an_axis",
     "speedups",
     "sweep",
     "thinned",
+    "tops",
 ]

@@ -41,11 +41,11 @@ def is_limited(of: Evidence) -> Iterator[Claim]:
         figures = (*phrases.series(parts, ", "), *more)
         weight = 76.0 if declared.apart and not declared.main else 62.0
         closing = (
-            "The busier of the two decides from ",
+            "The busier of SM and memory decides from ",
             figure(bottleneck.BUSY_PCT, "%", "constant:bottleneck.BUSY_PCT"),
             " of its sustained peak on; below that neither is busy, and latency is what remains.",
         )
-        verdicts = "\0".join(f"{found.case.annotation}: {found.verdict.limit}, {found.sure}" for found in judged)
+        verdicts = "\0".join(f"{found.case.annotation}: {found.verdict.words}, {found.sure}" for found in judged)
         yield Claim("limited", group.benchmark, weight, opening, figures, group, target, closing, verdicts, MOST_GROUPS)
 
 
@@ -60,7 +60,7 @@ def _judged(group: Group) -> list[_Judged]:
         case = group.at(annotation)[-1]
         verdict = bottleneck.judge({name: case.value(name) for name in case.metrics})
         if verdict.limit != "not known":
-            halves = (case.metrics[name].half for name in (verdict.sm_metric, verdict.dram_metric))
+            halves = (case.metrics[share.metric].half for share in (verdict.sm, verdict.memory))
             found.append(_Judged(case, verdict, bottleneck.sure(verdict, *halves)))
     return found
 
@@ -68,21 +68,23 @@ def _judged(group: Group) -> list[_Judged]:
 def _said(found: _Judged, at: Sentence) -> Sentence:
     """Say what limits a case, how busy both ends were, and how near another verdict is where it is near."""
     verdict, metrics = found.verdict, found.case.metrics
-    sm, dram = metrics[verdict.sm_metric], metrics[verdict.dram_metric]
+    sm, dram, memory = (metrics[share.metric] for share in (verdict.sm, verdict.dram, verdict.memory))
+    cache = verdict.level != "DRAM" and verdict.limit != "compute"
     return say(
-        "{name}{at} by {limit} (SM {sm}, DRAM {dram}{near})",
+        "{name}{at} by {limit} (SM {sm}, DRAM {dram}{cache}{near})",
         name=phrases.name(found.case),
         at=at,
-        limit=verdict.limit,
+        limit=f"memory at {verdict.level}" if verdict.cached else verdict.limit,
         sm=phrases.value(sm),
         dram=phrases.value(dram),
-        near=_near(found, call("margin", sm.source(), dram.source())),
+        cache=(f", {verdict.level} ", phrases.value(memory)) if cache else (),
+        near=_near(found, call("margin", sm.source(), memory.source())),
     )
 
 
 def _near(found: _Judged, source: str) -> Sentence:
     if found.sure == "clear":
-        return ()
+        return ("; both are busy",) if found.verdict.both else ()
     if found.sure == "cannot tell":
         return ("; another limit lies within the intervals",)
     return ("; ", figure(found.verdict.margin, "%", source, Scale("points", 1.0)), " from another limit")
