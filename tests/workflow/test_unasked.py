@@ -15,6 +15,7 @@ def _states(metrics: tuple[str, ...], asked: tuple[str, ...]) -> dict[str, tuple
     reasons = [ncu_rep.NO_VALUE if state == "dropped" else "" for state in states]
     values = [float("nan") if state == "dropped" else 1.0 for state in states]
     data: dict[str, Any] = {"metric": list(metrics), "value": values, "state": states, "reason": reasons}
+    data["source"] = ["ncu/default/0/report.ncu-rep#0/0"] * len(metrics)
     plan = cast("Any", SimpleNamespace(benchmarks=(SimpleNamespace(metrics=asked),)))
     frame: pd.DataFrame = steps._unasked(samples.make(data, len(metrics)), plan)
     return {m: (s, r) for m, s, r in frame[["metric", "state", "reason"]].astype("object").itertuples(index=False)}
