@@ -164,14 +164,15 @@ def _redact_table(path: str, data: bytes) -> bytes:
     hosts = "processed.csv" in path
     if hosts:  # reading a bundle's samples tells whether those are damaged; nothing else tells it of this one
         collections.deque(tables.csv_rows(data, path), maxlen=0)
-    found = tables.distinct(data, (*_PRIVATE_COLUMNS, *(name.capitalize() for name in _PRIVATE_COLUMNS), "Host"), path)
-    known = {text: scrub(text) for name, texts in found.items() if name != "Host" for text in texts}
+    header = next(tables.csv_rows(data, path), [])
+    private = {name for name in header if name.lower() in _PRIVATE_COLUMNS}
+    found = tables.distinct(data, (*private, "Host"), path)
+    known = {text: scrub(text) for name in private for text in found[name]}
     if not (hosts and any(found.get("Host", ()))) and all(text == clean for text, clean in known.items()):
         return data
     rows = list(tables.csv_rows(data, path))
-    header = rows[0]
     host = header.index("Host") if hosts and "Host" in header else None
-    words = [index for index, name in enumerate(header) if name.lower() in _PRIVATE_COLUMNS]
+    words = [index for index, name in enumerate(header) if name in private]
     for row in rows[1:]:
         if host is not None and row[host]:
             row[host] = WITHHELD

@@ -213,7 +213,10 @@ def _check_header(header: list[str], where: str) -> None:
 
 
 def distinct(data: bytes, names: Sequence[str], where: str) -> dict[str, list[str]]:
-    """Return the different texts of those of the named columns that a CSV has, each once; raises `BundleError` for a damaged one."""
+    """Return the different texts of those of the named columns that a CSV has, each once; raises `BundleError` for a damaged one.
+
+    Columns of one name are taken together.
+    """
     header = next(csv_rows(data, where), [])
     places = {index: name for index, name in enumerate(header) if name in names}
     if not places:
@@ -227,7 +230,10 @@ def distinct(data: bytes, names: Sequence[str], where: str) -> dict[str, list[st
                 known[name][row[index]] = None
         return {name: list(texts) for name, texts in known.items()}
     frame = _read(data, len(header), where, list(places))
-    return {name: _appearing(frame[index])[1] for index, name in places.items()}
+    seen: dict[str, dict[str, None]] = {name: {} for name in places.values()}
+    for index, name in places.items():
+        seen[name] |= dict.fromkeys(_appearing(frame[index])[1])
+    return {name: list(texts) for name, texts in seen.items()}
 
 
 def _read(data: bytes, width: int, where: str, only: list[int] | None = None) -> pd.DataFrame:

@@ -153,6 +153,16 @@ class TestRedact:
         packed = redact(name + ".zst", tables.compress(data))
         assert tables.inflate(packed, name) == redact(name, data)
 
+    @pytest.mark.parametrize("heads", ["reason,value,reason", "REASON,value,Text"])
+    def test_private_words_are_withheld_whatever_their_column_s_case_and_where_it_stands_twice(
+        self, heads: str
+    ) -> None:
+        data = f"{heads}\nfile /home/ada/wl.py is gone,1,/home/ada\nfine,2,/home/bob\n".encode()
+        shown = redact("data/samples/ncu/default/raw.csv", data)
+        assert b"/home" not in shown
+        assert shown.startswith(heads.encode() + b"\n")
+        assert shown.count(b"withheld") == 3
+
     def test_only_a_processed_table_has_a_host(self) -> None:
         data = b"Host\nx\n"
         assert redact("data/samples/ncu/default/raw.csv", data) == data
