@@ -138,25 +138,34 @@ def _on_device(events: Sequence[Any]) -> dict[int, float]:
 
 def _memory(events: Sequence[Any], operators: Sequence[_Event]) -> dict[int, float]:
     """Return for each operator the bytes that it itself allocated less those it freed: the innermost one at that time."""
-    by_thread: dict[tuple[Any, Any], list[_Event]] = {}
-    for operator in sorted(operators, key=lambda e: (e.start, -e.end)):
-        by_thread.setdefault(operator.thread, []).append(operator)
-    starts = {thread: [o.start for o in found] for thread, found in by_thread.items()}
+    waiting: dict[tuple[Any, Any], list[_Event]] = {}
+    for operator in sorted(operators, key=lambda e: (e.start, -e.end), reverse=True):
+        waiting.setdefault(operator.thread, []).append(operator)
+    stacks: dict[tuple[Any, Any], list[_Event]] = {thread: [] for thread in waiting}
     found: dict[int, float] = {}
+    for thread, at, size in _allocations(events):
+        if thread not in stacks:
+            continue
+        later, stack = waiting[thread], stacks[thread]
+        while later and later[-1].start <= at:
+            stack.append(later.pop())
+        while stack and stack[-1].end < at:
+            stack.pop()
+        if stack:
+            found[stack[-1].line] = found.get(stack[-1].line, 0.0) + size
+    return found
+
+
+def _allocations(events: Sequence[Any]) -> list[tuple[tuple[Any, Any], float, float]]:
+    """Return the thread, time and size (less than zero: freed) of each change of memory, in order of time."""
+    found = []
     for event in events:
         if not isinstance(event, Mapping) or event.get("name") != "[memory]":
             continue
         at, size = event.get("ts"), (event.get("args") or {}).get("Bytes")
-        thread = (event.get("pid"), event.get("tid"))
-        if thread not in starts or not isinstance(at, int | float) or not isinstance(size, int | float):
-            continue
-        index = bisect_right(starts[thread], at) - 1
-        while index >= 0 and by_thread[thread][index].end < at:
-            index -= 1
-        if index >= 0:
-            line = by_thread[thread][index].line
-            found[line] = found.get(line, 0.0) + float(size)
-    return found
+        if isinstance(at, int | float) and isinstance(size, int | float):
+            found.append(((event.get("pid"), event.get("tid")), float(at), float(size)))
+    return sorted(found, key=lambda change: change[1])
 
 
 def _inside(events: Sequence[_Event]) -> dict[int, float]:

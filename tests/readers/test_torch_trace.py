@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,15 @@ def test_what_is_no_trace_of_regions_says_so(tmp_path: Path, contents: str, says
 def test_a_mark_that_is_no_message_of_ours_is_no_region(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="no measured region"):
         read(tmp_path, span("Optimizer.step", 0, 10, "user_annotation"), span("aten::mm", 1, 2))
+
+
+def test_memory_freed_outside_any_operator_costs_no_search_through_all_that_ran_before(tmp_path: Path) -> None:
+    def seconds(count: int) -> float:
+        calls = [span("aten::mm", 10 * i, 10 * i + 5) for i in range(count)]
+        frees = [memory(10 * i + 7, -8) for i in range(count)]
+        begin = time.process_time()
+        read(tmp_path, region(0, 10 * count), *calls, *frees)
+        return time.process_time() - begin
+
+    seconds(100)
+    assert seconds(16_000) < 8 * seconds(4_000)  # four times as many; it was sixteen times as long
